@@ -1,4 +1,4 @@
-//! Which passages the documents of a folder share, and how much of each document stands elsewhere.
+//! The passages that the documents of a folder share, and how much of each document stands elsewhere.
 //!
 //! `cargo run --example passages -- data/licenses/texts.jsonl.gz`
 

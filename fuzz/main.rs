@@ -10,7 +10,7 @@ static TARGET: OnceLock<fn(&[u8])> = OnceLock::new();
 
 fuzz_target!(
     init: {
-        // What the library catches is no crash; libFuzzer's hook would make one of it.
+        // A panic that the library catches is no crash, but libFuzzer's hook would turn it into one.
         drop(std::panic::take_hook());
         let name = std::env::var("IBID_FUZZ").unwrap_or_default();
         let mut targets = ibid::fuzz::TARGETS.into_iter().chain(ibid_cli::fuzz::TARGETS);

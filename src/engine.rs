@@ -27,22 +27,22 @@ use crate::sql::session;
 use crate::store::{self, Stores};
 use crate::table_functions::{self, NoHooks};
 
-/// The operators that an error about memory names.
+/// Number of operators that an error about memory names.
 const NAMED_OPERATORS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
-/// The bytes that a sort reserves at most to read back what it put on disk.
+/// Upper bound of the bytes that a sort reserves to read its spills back.
 const SORT_RESERVATION: usize = 10 << 20;
 
-/// The bytes of memory for each of the parts in which operators work side by side.
+/// The bytes of memory for each of the partitions in which operators work side by side.
 const BYTES_OF_PARTITION: usize = 64 << 20;
 
-/// The bytes that a row may take on its way, with all that is held of it between operators.
+/// Upper bound of the bytes of a row in flight, with all that is held of it between operators.
 const BYTES_OF_ROW: usize = 1 << 20;
 
-/// The bytes of memory for each of the files that a part of a query merges at a time.
+/// The bytes of memory for each of the files that a partition of a query merges at a time.
 const BYTES_OF_MERGED_FILE: usize = 4 << 20;
 
-/// Runs methods and SQL, within limits of memory and threads.
+/// An engine, which runs methods and SQL within limits of memory and threads.
 ///
 /// An engine has a session of DataFusion with all of ibid, a limit of memory that all its methods and statements share, and a
 /// temporary folder. A clone is the same engine.
@@ -61,7 +61,7 @@ pub struct Engine {
     shared: Arc<Shared>,
 }
 
-/// An engine that may be gone.
+/// A weak reference to an engine.
 #[derive(Clone)]
 pub struct WeakEngine(Weak<Shared>);
 
@@ -77,11 +77,11 @@ struct Shared {
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
     pool: Option<Arc<TrackConsumersPool<SharedPool>>>,
-    /// Holds the session, and the tables that statements make.
+    /// The session, and the tables that statements make.
     workspace: Workspace,
-    /// The inputs of registered tables, by the names of these.
+    /// The inputs of registered tables, by the names of the tables.
     registered: Mutex<HashMap<String, Input>>,
-    /// Holds what is spilled, and the tables that runs make.
+    /// The folder for spills, and for the tables that runs make.
     scratch: Arc<Scratch>,
 }
 
@@ -108,7 +108,7 @@ pub struct EngineBuilder {
     temporary_folder: Option<PathBuf>,
     is_all_of_process: bool,
     stores: store::Settings,
-    /// Stores that are there already, in the place of new ones.
+    /// Existing stores, which replace new ones.
     made_stores: Option<Arc<Stores>>,
     cluster: Option<Arc<dyn Cluster>>,
     /// The folder of tables between two statements, which all machines of the cluster reach.
@@ -116,10 +116,11 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Limits memory to so many bytes: operators may reserve half of it, and go to disk for more; buffers and batches on their way
-    /// come on top. Default: 60 % of the memory of the machine or of the process's control group, whichever has less.
+    /// Limits memory to this number of bytes: operators may reserve half of it, and spill beyond that; buffers and
+    /// batches in flight come on top. Default: 60 % of the memory of the machine or of the process's control group,
+    /// whichever has less.
     ///
-    /// Where a limit is given, joins sort their inputs, which can go to disk, and do not hash them.
+    /// If a limit is given, joins sort their inputs, which can spill, and do not hash them.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
@@ -133,30 +134,32 @@ impl EngineBuilder {
         self
     }
 
-    /// Makes temporary files below this folder, which is there. Default: that of the system, which `TMPDIR` names.
+    /// Makes temporary files below this folder, which must exist. Default: the folder of the system, which `TMPDIR`
+    /// names.
     #[must_use]
     pub fn temporary_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.temporary_folder = Some(folder.into());
         self
     }
 
-    /// Says that the process is there for this engine: operators are refused memory also where the process takes more than the limit,
-    /// whoever took it. Default: no.
+    /// Declares that the process is there for this engine only: operators are also refused memory if the process takes
+    /// more than the limit, whoever took it. Default: no.
     #[must_use]
     pub fn all_of_process(mut self, is_all: bool) -> Self {
         self.is_all_of_process = is_all;
         self
     }
 
-    /// Reaches `s3://` at this address of a server that speaks S3, such as `https://minio.example.org:9000`. Default: as the environment
-    /// says (`AWS_ENDPOINT_URL` or the profile), else that of Amazon.
+    /// Reaches `s3://` at this address of a server that speaks S3, such as `https://minio.example.org:9000`. Default:
+    /// as the environment says (`AWS_ENDPOINT_URL` or the profile), else the address of Amazon.
     #[must_use]
     pub fn endpoint(mut self, url: impl Into<String>) -> Self {
         self.stores.endpoint = Some(url.into());
         self
     }
 
-    /// Signs no requests to object stores: for what is open to all. Default: requests are signed, unless the environment says not to.
+    /// Signs no requests to object stores, as for public data. Default: requests are signed, unless the environment
+    /// says not to.
     #[must_use]
     pub fn anonymous(mut self, is_anonymous: bool) -> Self {
         self.stores.anonymous = is_anonymous;
@@ -177,7 +180,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets the id and the secret of the key by which S3 is asked, whatever the environment says. Default: as the environment says
+    /// Sets the id and the secret of the key for S3, which override the environment. Default: as the environment says
     /// (`AWS_ACCESS_KEY_ID`, a profile, or the machine or container that this runs on).
     #[must_use]
     pub fn keys(mut self, id: impl Into<String>, secret: impl Into<String>) -> Self {
@@ -185,14 +188,15 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets the session token that goes with the key of [`keys`](Self::keys), which is one of a role. Default: none.
+    /// Sets the session token that goes with the key of [`keys`](Self::keys), which is the key of a role. Default:
+    /// none.
     #[must_use]
     pub fn session_token(mut self, token: impl Into<String>) -> Self {
         self.stores.session_token = Some(token.into());
         self
     }
 
-    /// Takes stores that are there already, and not those that the options describe.
+    /// Uses existing stores instead of those that the options describe.
     #[doc(hidden)]
     #[must_use]
     pub fn stores(mut self, stores: &Arc<Stores>) -> Self {
@@ -200,8 +204,9 @@ impl EngineBuilder {
         self
     }
 
-    /// Runs plans on a cluster: all that read Parquet alone. Its machines write the tables between two statements below `tables`, a folder of
-    /// a store that all of them reach; where there is none, a method takes that of `resume`, and a statement that makes a table fails.
+    /// Runs plans on a cluster, if they read only Parquet. Its machines write the tables between two statements below
+    /// `tables`, a folder of a store that all of them reach. Without it, a method takes the folder of `resume`, and a
+    /// statement that makes a table fails.
     #[doc(hidden)]
     #[must_use]
     pub fn cluster(mut self, cluster: Arc<dyn Cluster>, tables: Option<PathBuf>) -> Self {
@@ -209,7 +214,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Fails where options about object stores do not go together.
+    /// Fails if options about object stores do not go together.
     fn check_stores(&self) -> anyhow::Result<()> {
         let store::Settings { anonymous, keys, session_token, .. } = &self.stores;
         if *anonymous && keys.is_some() {
@@ -227,13 +232,13 @@ impl EngineBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] where no temporary folder can be made, and [`Error::Options`] for options that do not go together.
+    /// [`Error::Io`] if no temporary folder can be made, and [`Error::Options`] for options that do not go together.
     pub fn build(self) -> Result<Engine, Error> {
         self.check_stores()?;
         let stores = self.made_stores.clone().unwrap_or_else(|| Arc::new(Stores::new(self.stores.clone())));
         let scratch = Arc::new(Scratch::try_new(self.temporary_folder.as_deref())?);
         let mut config = SessionConfig::new().with_extension(Arc::clone(&stores));
-        // Without, a large file of CSV is cut anywhere, and rows with ends of lines in quotes become others.
+        // Otherwise, a large CSV file is split anywhere, and rows with line breaks in quotes become other rows.
         config.options_mut().catalog.newlines_in_values = true;
         if let Some(threads) = self.threads {
             config = config.with_target_partitions(threads);
@@ -247,17 +252,18 @@ impl EngineBuilder {
             // Each partition of each operator has buffers of its own.
             let partitions = (memory / BYTES_OF_PARTITION).clamp(1, config.target_partitions());
             config = config.with_target_partitions(partitions);
-            // What is on its way from operator to operator is reserved by none.
+            // No operator reserves the batches in flight between operators.
             let rows = memory / config.target_partitions() / BYTES_OF_ROW;
             let most = config.batch_size();
             config = config.with_batch_size(rows.clamp(128.min(most), most));
-            // Of this much each sort is sure when it reads back what it put on disk.
+            // Each sort has this much for certain when it reads its spills back.
             let of_sort = reservable / 128 / config.target_partitions();
             config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
             // A file that is merged with others has buffers that nothing reserves.
             let merged = memory / config.target_partitions() / BYTES_OF_MERGED_FILE;
             spills = spills.with_max_spill_merge_fan_in(merged.max(2));
-            // It makes one batch of those that it holds, and then counts its buffers once for each part of it that it gives.
+            // An in-place sort makes one batch of those that it holds, and then counts the buffers of that batch once
+            // for each slice of it.
             config.options_mut().execution.sort_in_place_threshold_bytes = 0;
             // An error names the operators that hold most.
             let shared = if self.is_all_of_process {
@@ -289,17 +295,17 @@ impl EngineBuilder {
 }
 
 impl Engine {
-    /// Makes an engine with other limits than those of [`Engine::new`].
+    /// Returns a builder of an engine with other limits than those of [`Engine::new`].
     #[must_use]
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
 
-    /// Makes an engine with the limits that hold where none are given.
+    /// Makes an engine with the default limits.
     ///
     /// # Errors
     ///
-    /// As [`EngineBuilder::build`].
+    /// The errors of [`EngineBuilder::build`].
     pub fn new() -> Result<Self, Error> {
         Self::builder().build()
     }
@@ -310,8 +316,9 @@ impl Engine {
         &self.shared.workspace.session
     }
 
-    /// Plans a query, which runs when its rows are asked for, or runs a statement of another kind. `CREATE TABLE … AS` writes Parquet to
-    /// the temporary folder. INSERT, UPDATE, DELETE and COPY are errors: they would leave half of a change if they failed. In FROM methods are functions, with the options of their builders by name.
+    /// Plans a query, which runs when its rows are requested, or runs a statement of another kind. `CREATE TABLE … AS`
+    /// writes Parquet to the temporary folder. INSERT, UPDATE, DELETE and COPY are errors: they would leave half of a
+    /// change if they failed. In FROM, methods are table functions, with the options of their builders by name.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -329,7 +336,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Sql`] for what is no SQL or cannot be planned.
+    /// [`Error::Sql`] if the text is no SQL or cannot be planned.
     pub async fn sql(&self, sql: &str) -> Result<DataFrame, Error> {
         Ok(self.planned(sql).await?)
     }
@@ -368,7 +375,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Found::write`](crate::Found::write).
+    /// The errors of [`Found::write`](crate::Found::write).
     pub async fn write(&self, rows: DataFrame, path: impl AsRef<Path>) -> Result<u64, Error> {
         Ok(self.write_rows(rows, path.as_ref()).await?)
     }
@@ -382,15 +389,16 @@ impl Engine {
         Ok(count)
     }
 
-    /// Returns the bytes of memory that the engine may take; `None` where there is no limit since the system does not tell what there is.
+    /// Returns the bytes of memory that the engine may take; `None` if there is no limit, since the system does not
+    /// tell how much memory there is.
     #[must_use]
     pub fn memory(&self) -> Option<usize> {
         self.shared.settings.memory.or_else(default_memory)
     }
 
-    /// Waits until each write to an object store that was begun is done: completed, or, where its future was dropped, aborted. Who ends
-    /// the runtime or the process before that may leave parts of objects in a store, which [`Engine::gc`] removes. The engine can be
-    /// used afterwards, too.
+    /// Waits until each write to an object store that was begun is completed, or, if its future was dropped, aborted.
+    /// If the runtime or the process ends before that, parts of objects may stay in a store, which [`Engine::gc`]
+    /// removes. The engine can be used afterwards, too.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -414,8 +422,8 @@ impl Engine {
         WeakEngine(Arc::downgrade(&self.shared))
     }
 
-    /// Returns the tables that runs on a cluster have made in a folder, or in that of the engine; `None` where there is no cluster, or no
-    /// folder.
+    /// Returns the tables that runs on a cluster have made in a folder, or else in the folder of the engine. Returns
+    /// `None` if there is no cluster, or no folder.
     pub(crate) fn shared_tables(
         &self,
         folder: Option<&Path>,
@@ -427,11 +435,11 @@ impl Engine {
         Ok(Some(StageCache::shared(folder, self.stores())))
     }
 
-    /// Removes the tables that a cluster has made in the folder of the engine, of which nothing must be read any more.
+    /// Removes the tables that a cluster has made in the folder of the engine. Nothing may read them any more.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`] and [`Error::Io`] where that cannot be.
+    /// [`Error::Store`] and [`Error::Io`] if they cannot be removed.
     #[doc(hidden)]
     pub async fn remove_shared_tables(&self) -> Result<(), Error> {
         if let Some(folder) = &self.shared.settings.shared_tables {
@@ -450,10 +458,10 @@ impl Engine {
         self.shared.settings.memory
     }
 
-    /// Returns the operators that hold most of what is reserved, for people; empty where none holds any.
+    /// Returns the operators with the largest reservations, for users; empty if no operator has any.
     pub fn largest_reservations(&self) -> String {
         let report = self.shared.pool.as_ref().map(|pool| pool.report_top(NAMED_OPERATORS.get())).unwrap_or_default();
-        // A list of none ends with a full stop, too.
+        // An empty report ends with a full stop, too.
         if report.trim_matches('.').is_empty() { String::new() } else { report }
     }
 
@@ -462,7 +470,7 @@ impl Engine {
         Ok(session(self.shared.config.clone(), Arc::clone(&self.shared.runtime))?)
     }
 
-    /// Keeps what a table reads as long as the engine, or until another table has its name.
+    /// Keeps the input of a table as long as the engine, or until another table has its name.
     pub(crate) fn keep(&self, table: &str, input: Input) {
         self.shared.registered.lock().unwrap_or_else(PoisonError::into_inner).insert(table.to_owned(), input);
     }
@@ -483,7 +491,7 @@ mod tests {
             std::fs::write(folder.path().join(name), "n\n1\n").unwrap();
         }
         let engine = Engine::new().unwrap();
-        // Stores of what was listed are registered with the others.
+        // Stores of listed files are registered with the others.
         let rows = engine.sql(&format!("SELECT n FROM '{}/*.csv'", folder.path().display())).await.unwrap();
         assert_eq!(rows.count().await.unwrap(), 2);
         let stores = Arc::downgrade(engine.stores());

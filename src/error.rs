@@ -12,8 +12,8 @@ use crate::store::{Explained, redacted};
 
 /// An error, by kind.
 ///
-/// The text says what, where and why, and what to do. Options stand in it by their names in Rust and SQL, between backticks:
-/// `` `max_pairs` ``, `` `on_error = skip` ``. No secrets stand in it.
+/// The text says what, where and why, and what to do. It names options as in Rust and SQL, between backticks:
+/// `` `max_pairs` ``, `` `on_error = skip` ``. It contains no secrets.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -40,13 +40,13 @@ pub enum Error {
     /// Too little memory.
     #[error("{0}")]
     Memory(Cause),
-    /// An object store or a web server does not give or take what it should.
+    /// A request that failed at an object store or a web server.
     #[error("{0}")]
     Store(Cause),
     /// SQL that cannot be parsed, planned or evaluated.
     #[error("{0}")]
     Sql(Cause),
-    /// A file cannot be read or written.
+    /// A file that cannot be read or written.
     #[error("{0}")]
     Io(Cause),
     /// A fault of ibid.
@@ -75,7 +75,7 @@ impl Error {
     }
 }
 
-/// The place in a file of what an error is about.
+/// The place in a file that an error is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
@@ -83,7 +83,7 @@ pub struct Place {
     pub file: String,
     /// The line, from 1, where the file has lines.
     pub line: Option<u64>,
-    /// The byte, from 0; of a compressed file, of what it holds.
+    /// The byte, from 0; in a compressed file, of the decompressed data.
     pub byte: Option<u64>,
     /// The record, from 1.
     pub record: Option<u64>,
@@ -143,7 +143,7 @@ impl Error {
         }
     }
 
-    /// Returns what makes an error of the same kind.
+    /// Returns the constructor of errors of the same kind.
     fn like(&self) -> fn(Cause) -> Self {
         match self {
             Self::Input(_) => Self::Input,
@@ -236,7 +236,7 @@ impl From<Error> for DataFusionError {
     }
 }
 
-/// Describes an error and what led to it, each said once.
+/// Describes an error and its causes, each once.
 pub fn describe(error: &anyhow::Error) -> String {
     let mut said = String::new();
     let of_store = Explained::of(error.as_ref()).map(ToString::to_string);
@@ -248,7 +248,7 @@ pub fn describe(error: &anyhow::Error) -> String {
             Some(error) => error.strip_backtrace(),
             None => cause.to_string(),
         };
-        // What a store says has been told, in other words.
+        // The explanation of a store's error replaces a text that contains it.
         let text = of_store.clone().filter(|of_store| text.contains(of_store)).unwrap_or(text);
         if !said.contains(&text) {
             let _ = write!(said, "{}{text}", if said.is_empty() { "" } else { ": " });
@@ -263,7 +263,7 @@ pub fn describe(error: &anyhow::Error) -> String {
     redacted(&said)
 }
 
-/// Returns whether a thread of the query engine panicked, which it says as an error.
+/// Returns true if a thread of the query engine panicked, which it reports as an error.
 pub fn is_panic(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let shared = cause.downcast_ref::<Arc<JoinError>>().map(Arc::as_ref);

@@ -40,7 +40,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In SQL methods stand in FROM, with options by name ([`Engine::sql`]), and the parts of which they are made are functions:
+//! In SQL, methods are table functions, with options by name ([`Engine::sql`]), and their parts are functions:
 //!
 //! ```
 //! # tokio::runtime::Runtime::new()?.block_on(async {

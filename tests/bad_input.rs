@@ -1,4 +1,4 @@
-//! Input that is broken, hostile or huge: what the program says of it, how it ends, and how much memory that takes.
+//! Input that is broken, hostile or huge: the program's messages, its exit code, and its memory use.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 
 use crate::program::{Ended, Place, bzip2, gzip, json_lines, watch};
 
-/// No run of the program takes longer, whatever it is given.
+/// The maximum time of a run of the program, whatever its input.
 const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 600 } else { 300 });
 
-/// Whether to try what is huge in its full size.
+/// Returns true if huge input is tried in its full size.
 fn is_huge() -> bool {
     std::env::var_os("IBID_HUGE").is_some()
 }
 
-/// A size: the second one where huge things are tried.
+/// Returns the second size if huge input is tried, otherwise the first.
 fn size(usual: usize, huge: usize) -> usize {
     if is_huge() { huge } else { usual }
 }
 
-/// Runs the program with the arguments of a line. It must end by itself and say nothing of a fault of its own.
+/// Runs the program with the arguments of a line. The program must end by itself and report no internal error.
 #[track_caller]
 fn run(place: &Place, line: &str) -> (Ended, u64) {
     let began = Instant::now();
@@ -40,19 +40,19 @@ fn zstd(data: &[u8]) -> Vec<u8> {
     zstd::encode_all(data, 3).unwrap()
 }
 
-/// What a reader makes of a bad file.
+/// The expected outcome of reading a bad file.
 enum Outcome {
-    /// An error with this place and reason; without the bad record so many documents are left.
+    /// An error with this place and reason, and the number of documents that are left without the bad record.
     Left(&'static str, usize),
-    /// An error as above, after which nothing is left.
+    /// An error with this place and reason, after which nothing is left.
     Nothing(&'static str),
-    /// So many documents, since it is not bad.
+    /// The number of documents of a file that is not bad.
     Fine(usize),
 }
 
 use Outcome::{Fine, Left, Nothing};
 
-/// A document in each line but the second, which is this one.
+/// Returns JSON lines with this second line, and a document in each other line.
 fn jsonl(line: impl AsRef<[u8]>) -> Vec<u8> {
     [b"{\"id\": \"a\", \"text\": \"First.\"}\n", line.as_ref(), b"\n{\"id\": \"c\", \"text\": \"Last.\"}\n"].concat()
 }
@@ -61,7 +61,7 @@ fn csv(line: impl AsRef<[u8]>) -> Vec<u8> {
     [b"id,text\na,First.\n", line.as_ref(), b"\nc,Last.\n"].concat()
 }
 
-/// A dump of three pages, of which the second has this text.
+/// Returns a dump of three pages, with this text in the second page.
 fn dump(text: impl AsRef<[u8]>) -> Vec<u8> {
     let page = |n: u8, text: &[u8]| {
         let head = format!("<page><title>P{n}</title><ns>0</ns><id>{n}</id><revision><id>{n}</id><text>");
@@ -71,7 +71,7 @@ fn dump(text: impl AsRef<[u8]>) -> Vec<u8> {
     [b"<mediawiki xml:lang=\"en\">\n".as_slice(), &pages, b"</mediawiki>\n"].concat()
 }
 
-/// Texts that do not compress, a JSON object a line.
+/// Returns texts that do not compress, as JSON lines.
 fn many() -> Vec<u8> {
     let number = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let lines = (1..4000).map(|n| format!("{{\"text\": \"{:x}{:x}\"}}\n", number(n), number(n * n)));
@@ -87,12 +87,12 @@ fn utf16(text: &str) -> Vec<u8> {
     std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
 }
 
-/// So many members of a JSON object, each with a comma.
+/// Returns `count` members of a JSON object, each with a comma.
 fn keys(count: usize) -> String {
     (0..count).map(|n| format!("\"k{n}\": {n}, ")).collect()
 }
 
-/// A Parquet file of what a query makes of two documents.
+/// Returns a Parquet file with the result of a query over two documents.
 fn parquet(sql: &str) -> Vec<u8> {
     let place = Place::with([("in.csv", "id,text\na,One.\nb,Two.\n")]);
     let ended = place.run_with(["sql", sql, "-o", "out.parquet"], "");
@@ -100,10 +100,11 @@ fn parquet(sql: &str) -> Vec<u8> {
     place.read("out.parquet")
 }
 
-/// A Parquet file without rows, with a column within so many groups, and with more fields in the root of its schema.
+/// Returns a Parquet file without rows, with a column nested in `depth` groups, and with more fields in the root of its
+/// schema.
 fn deep_parquet(depth: usize, root: &[u8]) -> Vec<u8> {
     let mut footer = vec![0x15, 4, 0x19, 0xFC];
-    // Seven bits a byte.
+    // The count is encoded with seven bits in each byte.
     let count = depth + 3;
     let byte = |shift: usize| u8::try_from(count >> shift & 0x7F).unwrap();
     footer.extend([byte(0) | 0x80, byte(7) | 0x80, byte(14)]);
@@ -115,12 +116,12 @@ fn deep_parquet(depth: usize, root: &[u8]) -> Vec<u8> {
     [&b"PAR1"[..], &footer, &length, b"PAR1"].concat()
 }
 
-/// So many bytes of lines that hold nothing.
+/// Returns about `bytes` bytes of blank lines.
 fn blank_lines(bytes: usize) -> String {
     (" ".repeat(4095) + "\n").repeat(bytes / 4096)
 }
 
-/// Every kind of broken file: its name, what it holds, what becomes of it.
+/// Every kind of broken file: its name, its content, and the expected outcome.
 static BROKEN: LazyLock<Vec<(&str, Vec<u8>, Outcome)>> = LazyLock::new(broken);
 
 fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
@@ -276,7 +277,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
             Left("the id, \"id\", is longer than 16384 bytes", 1),
         ),
         ("deep.parquet", deep_parquet(200_000, &[]), Nothing("its columns are nested more than 128 deep")),
-        // A map that nobody knows, and as many structs within one another as the Parquet reader passes over.
+        // A map in an unknown field, and as many nested structs as the Parquet reader skips.
         (
             "deep-map.parquet",
             deep_parquet(200_000, &[0xAB, 1, 0x55, 1, 1]),
@@ -291,12 +292,12 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
     ]
 }
 
-/// The files that FROM reads, too.
+/// Returns true if FROM reads this file, too.
 fn is_table(name: &str) -> bool {
     ["jsonl", "csv", "parquet"].iter().any(|kind| name.contains(&format!(".{kind}")))
 }
 
-/// What is not as it should be with a broken file.
+/// Returns the differences from the expected outcome of a broken file.
 fn faults(place: &Place, name: &str, outcome: &Outcome) -> Vec<String> {
     let mut faults = Vec::new();
     let mut expect = |holds: bool, what: &str, said: &str| {
@@ -334,7 +335,7 @@ fn faults(place: &Place, name: &str, outcome: &Outcome) -> Vec<String> {
             expect(bad.len() == 1 && told.contains(reason), "another one is in the quarantine", &told);
             let of_corpus = "SELECT count(*) AS n FROM 'corpus/documents.parquet'";
             let found = if ended.code == Some(0) { place.sql(of_corpus)[0]["n"].as_u64().unwrap() } else { 0 };
-            // Of a file that is cut somewhere in the middle some documents are left.
+            // A file that is cut somewhere in the middle keeps some documents.
             let is_expected = found == *documents as u64 || name.starts_with("cut.jsonl.") && found > 1;
             expect(is_expected, "other documents are left", &found.to_string());
         }
@@ -406,7 +407,7 @@ fn a_device_without_end_is_an_error() {
     }
 }
 
-/// Everything that may stand in a folder and is no file.
+/// Covers everything that may be in a folder and is no file.
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_counted_and_listed() {
@@ -455,7 +456,7 @@ fn from_reads_broken_files_or_says_which_one_it_cannot() {
 fn from_says_which_record_it_cannot_read() {
     let place = Place::new();
     let lines = |bad: &str| "{\"a\": 1, \"b\": \"x\"}\n".repeat(5000) + bad + "\n{\"a\": 2}\n{\"a\": }\n";
-    // The second row is of two lines.
+    // The second row has two lines.
     let rows = |bad: &str| "a,b\n".to_owned() + &"1,\"x\ny\"\n2,z\n".repeat(20_000) + bad + "\n3,x\n";
     let types = "columns and types are those of the first records of a file, and CREATE EXTERNAL TABLE can give others";
     for (file, data, said) in [
@@ -523,12 +524,12 @@ fn from_says_where_a_header_is_bad() {
     }
 }
 
-/// `ibid ingest` reads no such files.
+/// `ibid ingest` does not read such files.
 #[test]
 fn of_xz_that_cannot_be_read_it_is_said_to_unpack_it() {
     let place = Place::new();
     place.write("text.csv.xz", "no such file");
-    // What xz makes of a row that is good, and of one that is not.
+    // The xz data of a good row and a bad row.
     let packed = "fd377a585a000004e6d6b4460200210116000000742fe5a301001069642c746578740a612c4f6e652e0a62\
                   0a000000007a5cb2a024c3d21b00012911320a700e1fb6f37d010000000004595a";
     let packed = (0..packed.len()).step_by(2).map(|i| u8::from_str_radix(&packed[i..i + 2], 16).unwrap());
@@ -550,7 +551,7 @@ fn from_has_a_limit_of_columns() {
     place.write("wide.csv", format!("\n{header}\n"));
     place.write("most.jsonl", line(16_383));
     place.write("wide.jsonl", format!("{{\"id\": 1}}\n{}", line(16_384)));
-    // The array begins behind more lines than records say what columns there are.
+    // The array begins after more lines than there are records from which columns are inferred.
     place.write("wide.json", format!("{}[{}]", "\n".repeat(1500), line(16_384)));
     place.write("two/a.jsonl", line(9_000));
     place.write("two/b.jsonl", line(9_000).replace('k', "l"));
@@ -588,8 +589,7 @@ fn a_quote_that_is_never_closed_is_an_error_that_says_where_it_opens() {
     }
 }
 
-/// The least and the most memory that a run may take, in MiB: what it takes in any case, and so many times what it reads at
-/// once.
+/// Returns the memory that a run may take, in MiB: a fixed part, and `times` the bytes that it reads at once.
 fn bound(times: usize, bytes: usize) -> u64 {
     400 + ((times * bytes) >> 20) as u64
 }
@@ -628,7 +628,7 @@ fn write_bomb(path: &Path, head: &[u8], filler: &[u8], length: usize) {
     let mut encoder: Box<dyn std::io::Write> = match path.extension().unwrap().to_str().unwrap() {
         "gz" => Box::new(flate2::write::GzEncoder::new(file, flate2::Compression::best())),
         "bz2" => {
-            // It takes ten times as long to write as the others, so the same stream stands there again and again.
+            // Compressing bzip2 takes ten times as long as the others, so the file repeats the same stream.
             file.write_all(&bzip2(head)).unwrap();
             let stream = bzip2(filled(8 << 20));
             return (0..length >> 23).for_each(|_| file.write_all(&stream).unwrap());
@@ -724,7 +724,7 @@ fn markup_a_million_deep_is_read_or_refused_and_never_followed() {
         let (ended, _) = run(&place, "sql -f in.sql");
         assert!(ended.code == Some(1) && !ended.err.is_empty(), "{}", &sql[..40]);
     }
-    // What is just not too deep runs on the stacks that there are.
+    // A statement that is just not too deep runs on the available stacks.
     place.write("in.sql", format!("SELECT count(*) FROM range(9) WHERE value > 1 {}", "AND value <> 7 ".repeat(3990)));
     place.ok("sql -f in.sql");
 }
@@ -751,7 +751,7 @@ fn a_document_of_millions_of_sentences_is_read_in_bounded_memory() {
     assert!(peak < bound(size(40, 80), text.len()), "{peak} MiB");
 }
 
-/// All files and folders below a folder.
+/// Returns all files and folders below a folder.
 fn tree(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -859,7 +859,7 @@ fn names_of_files_are_ids_as_they_are() {
     assert_eq!(ids, expected);
 }
 
-/// `FROM` of files that are too long in some way, and of those that are not.
+/// Reads files in `FROM` that exceed a limit, and files that do not.
 #[test]
 fn files_in_from_are_held_to_the_limits() {
     let place = Place::new();
@@ -928,7 +928,7 @@ fn a_quarantine_takes_the_place_of_no_other_file() {
     assert_eq!(place.read("corpus/documents.parquet"), sealed);
 }
 
-/// The second run has another one, and a run that reads nothing leaves it.
+/// A second run replaces the quarantine, and a run that reads nothing leaves it.
 #[test]
 fn a_quarantine_is_that_of_the_last_run() {
     let place =
@@ -951,7 +951,7 @@ fn a_quarantine_is_that_of_the_last_run() {
         place.fails(1, &format!("{line} --on-error quarantine --quarantine bad.jsonl"));
         assert_eq!(place.read("bad.jsonl"), before, "{line}");
     }
-    // What is bad may be why it fails.
+    // The quarantine is also written if the run fails: the bad record may be the cause.
     place.write("many.jsonl", copies + "not it");
     place.fails(1, "pairs many.jsonl --max-pairs 1 --on-error quarantine --quarantine bad.jsonl");
     assert_eq!(json_lines(std::str::from_utf8(&place.read("bad.jsonl")).unwrap())[0]["data"], "not it");
@@ -959,7 +959,7 @@ fn a_quarantine_is_that_of_the_last_run() {
     assert_eq!(staged.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().starts_with('.')).count(), 0);
 }
 
-/// A list of ten million bytes, of which a tree would take a gigabyte.
+/// A parsed tree of this list of ten million bytes would take a gigabyte.
 #[test]
 fn lists_and_objects_of_json_take_little_more_memory_than_their_text() {
     let place = Place::new();
@@ -974,7 +974,7 @@ fn lists_and_objects_of_json_take_little_more_memory_than_their_text() {
     }
 }
 
-/// So many values, sentences and sections that each would take many times its length.
+/// Covers many small values, sentences and sections. Each kind would take many times the length of the text.
 #[test]
 fn what_many_small_parts_take_stays_within_the_memory() {
     let place = Place::new();
@@ -1002,7 +1002,7 @@ fn the_folder_where_one_is_is_read() {
     let place = Place::with([("a.txt", "One.")]);
     place.ok("ingest . -o corpus");
     assert_eq!(place.sql("SELECT doc_id FROM 'corpus/documents.parquet'")[0]["doc_id"], "a.txt");
-    // Such as of a variable that is not set.
+    // An empty path, such as that of a variable that is not set.
     let ended = place.run_with(["ingest", "", "-o", "other"], "");
     assert!(ended.code == Some(1) && ended.err.contains("does not exist"), "{}", ended.err);
 }

@@ -17,7 +17,7 @@ const PASSAGE_COLUMNS: &str = "doc_a,doc_b,sent_a_start,sent_a_end,sent_b_start,
                                char_b_start,char_b_end,byte_a_start,byte_a_end,byte_b_start,byte_b_end,sentences,gaps,\
                                similarity";
 
-/// Texts of which `a` and `b` share five sentences.
+/// Returns texts; `a` and `b` share five sentences.
 fn texts() -> [(&'static str, String); 3] {
     [
         ("a.txt", format!("É un début à part. {SHARED} An ending of its own stands here.")),
@@ -38,10 +38,10 @@ fn header(csv: &str) -> &str {
     csv.lines().next().unwrap()
 }
 
-/// What `explain` says is what the command then does; of a sample it is about that.
+/// `explain` predicts what the command then does; from a sample it predicts about that.
 #[test]
 fn a_command_is_explained_before_it_runs() {
-    // Forty documents with a sentence that all have, one that every other one has, and one of their own.
+    // Forty documents: all have one sentence, every other document has a second one, and each has one of its own.
     let text = |i: u32| {
         let even = if i.is_multiple_of(2) { "Every other page ends with these words here. " } else { "" };
         format!("All rights are reserved by the publisher of this page. {even}Page {i} has {i} words {i} times over.")
@@ -83,7 +83,7 @@ fn bad_records_behind_the_last_batch_are_counted() {
     );
 }
 
-/// Whatever the order and the size of the documents, and wherever the sentences stand.
+/// Covers documents of any order and size, and sentences at any place in them.
 #[test]
 fn a_sample_is_fair() {
     let place = Place::new();
@@ -98,7 +98,7 @@ fn a_sample_is_fair() {
         (number("pairs of places"), number("left out"))
     };
     let near = |estimate: f64, truth: f64| (estimate / truth - 1.0).abs() < 0.4;
-    // Every other document has a sentence that all of these have.
+    // Every other document has one and the same sentence.
     let text = |i: u32| {
         format!("{} Page {i} says {i}.", if i.is_multiple_of(2) { "The even pages say so, all of them." } else { "" })
     };
@@ -112,7 +112,7 @@ fn a_sample_is_fair() {
     );
     let (made, left_out) = explained("long.jsonl");
     assert!(near(made, 398_000.0) && left_out == 0.0, "{made} {left_out}");
-    // One document against many: its sentences are all looked at.
+    // One document against many: the sample has all of its sentences.
     place.write("one.jsonl", jsonl([("one", "The even pages say so, all of them.")]));
     let (made, left_out) = explained("one.jsonl --against even.jsonl --max-frequency 2000");
     assert!(near(made, 1000.0) && left_out == 0.0, "{made} {left_out}");
@@ -147,7 +147,7 @@ fn results_have_the_columns_that_scripts_hang_on() {
     assert_eq!(columns("pairs docs"), "id_a,id_b,similarity");
     assert_eq!(columns("pairs docs --unit document"), "id_a,id_b,similarity");
     assert_eq!(columns("pairs docs --unit sentence"), "id_a,id_b,similarity,sent_a,sent_b");
-    // Without rows, too, and in a file.
+    // A result without rows has its columns, too, also in a file.
     assert_eq!(columns("passages docs/c.txt"), PASSAGE_COLUMNS);
     place.ok("passages docs/c.txt -o none.parquet");
     assert_eq!(
@@ -172,12 +172,12 @@ fn offsets_lead_back_into_the_texts() {
         assert_eq!(rows.len(), 1, "{options}: {rows:?}");
         let [a, b] = ["a", "b"].map(|side| slice(&rows[0], side, &texts));
         assert_eq!(a, b, "{options}");
-        // What profiles differ in is at most the full stop.
+        // The profiles differ at most in the full stop.
         assert_eq!(a.trim_end_matches('.'), SHARED.trim_end_matches('.'), "{options}");
     }
 }
 
-/// What a row says to be the passage of one side, by characters and by bytes.
+/// Returns the passage of one side of a row. Its characters and its bytes must give the same text.
 fn slice(row: &Value, side: &str, texts: &[(&str, String)]) -> String {
     let number = |name: String| usize::try_from(row[name].as_u64().unwrap()).unwrap();
     let doc = row[format!("doc_{side}")].as_str().unwrap();
@@ -195,7 +195,7 @@ fn against_keeps_the_direction() {
     place.write("new/z.txt", &texts()[0].1);
     place.write("new/zz.txt", &texts()[0].1);
     let ids = |rows: &[Value], a: &str, b: &str| rows.iter().map(|row| json!([row[a], row[b]])).collect::<Vec<_>>();
-    // Never two of the same collection.
+    // Two documents of the same collection are never compared.
     let rows = place.rows("passages new --against docs");
     assert_eq!(
         ids(&rows, "doc_a", "doc_b"),
@@ -227,7 +227,7 @@ fn a_document_is_compared_with_itself_on_request_only() {
 fn a_document_of_both_collections_is_compared_with_itself_on_request_only() {
     let texts = texts();
     let place = place_of_texts();
-    // `docs/a.txt` is the same in both, `c.txt` has its text, and is another document.
+    // `docs/a.txt` is the same in both. `new/c.txt` has its text, but is another document.
     place.write("new/c.txt", &texts[0].1);
     for command in ["passages", "passages --profile edited", "pairs --unit sentence", "pairs --threshold 0.1"] {
         let pairs = |options: &str| {
@@ -243,7 +243,7 @@ fn a_document_of_both_collections_is_compared_with_itself_on_request_only() {
         assert_eq!(found, &others | &BTreeSet::from(["docs/a.txt a.txt".to_string()]), "{command}");
         assert!(!said.contains("both collections"), "{command}: {said}");
     }
-    // Nor are two documents of one collection compared on request.
+    // Two documents of one collection are not compared on request, either.
     let old = "docs/a.txt new/c.txt --against docs/b.txt";
     assert_eq!(place.rows(&format!("pairs {old} --within-documents --threshold 0.1")).len(), 2);
     assert_eq!(place.rows("passages docs --against docs").len(), 2);
@@ -275,7 +275,7 @@ fn equal_ids_and_texts_of_other_files_are_leaks() {
         assert_eq!(found(&format!("{method} train-corpus --against train.jsonl")), 0, "{method}");
         assert_eq!(found(&format!("{method} train-corpus --against train-corpus")), 0, "{method}");
     }
-    // What does not know where its documents come from has some in common with itself alone.
+    // An index that does not know the origin of its documents has documents in common only with itself.
     assert_eq!(found("pairs train.jsonl --against made-index"), 2);
     assert_eq!(found("pairs made-index --against made-index"), 0);
     // A record that was changed since is another document.
@@ -336,7 +336,7 @@ fn the_sql_that_is_shown_is_the_sql_that_runs() {
         let ran = place.run_with(["sql", "-f", "-", "--format", "csv"], &script);
         assert_eq!(ran.text(), place.ok(&format!("{command} --format csv")), "{command}\n{}", ran.err);
     }
-    // Of what is no corpus yet, it says how to make one.
+    // For input that is no corpus, the script says how to make one.
     assert!(place.ok("passages docs.jsonl --show-sql").starts_with("-- first: ibid ingest docs.jsonl -o corpus\n"));
 }
 
@@ -353,7 +353,7 @@ fn formats_are_for_people_and_for_programs() {
                  1 row\n";
     assert_eq!(place.ok("pairs docs.jsonl --format table"), table);
     assert_eq!(place.ok("pairs docs.jsonl"), table);
-    // A file says its format by its name; the option has precedence.
+    // The name of a file gives its format; the option has precedence.
     place.ok("pairs docs.jsonl -o pairs.ndjson");
     assert_eq!(json_lines(&String::from_utf8(place.read("pairs.ndjson")).unwrap()).len(), 1);
     place.ok("pairs docs.jsonl -o pairs.txt --format csv");
@@ -394,7 +394,7 @@ fn strict_ends_with_4_where_something_was_left_out() {
     let said = place.fails(4, "pairs bad.jsonl --strict --on-error skip -o pairs.csv");
     assert!(said.contains("skipped 1"), "{said}");
     assert!(said.contains("skipped bad.jsonl, line 6, byte "), "{said}");
-    // The result is there all the same.
+    // The result is still written.
     assert_eq!(String::from_utf8(place.read("pairs.csv")).unwrap().lines().count(), 11);
     place.fails(4, "ingest bad.jsonl --strict --on-error skip -o corpus");
     place.ok("passages corpus --strict");
@@ -430,7 +430,7 @@ fn what_is_wrong_in_the_input_is_named_with_its_place() {
     fails("ingest twice.jsonl --id-column= -o folder", &["thesis.tex", "name another folder"]);
 }
 
-/// What reads Parquet panics on them.
+/// The Parquet reader panics on these files.
 #[test]
 fn parquet_on_which_its_reader_breaks_down_is_a_bad_file() {
     let place = Place::new();
@@ -623,7 +623,7 @@ fn files_can_be_named_in_from() {
             assert_eq!(json!(read), rows, "{name}{packed}");
         }
     }
-    // What is written can be read.
+    // Written files can be read.
     for name in ["parquet", "csv", "ndjson", "jsonl"] {
         let ended = place.run_with(["sql", "SELECT 7 AS n", "-o", &format!("made.{name}")], "");
         assert_eq!(ended.code, Some(0), "{}", ended.err);
@@ -651,7 +651,7 @@ fn options_can_be_shown() {
 #[test]
 fn what_cannot_be_written_is_known_before_anything_is_read() {
     let place = Place::with([("folder/file", "")]);
-    // The input is not there, so whoever read first would say that.
+    // The input does not exist, so a command that reads first would report that.
     for (command, table) in [
         ("pairs none.jsonl", "capped"),
         ("passages none.jsonl", "families"),
@@ -750,7 +750,7 @@ fn whoever_reads_may_stop_reading() {
         assert!(first.contains("value") || format == "table", "{format}: {first}");
         assert_eq!((code, said.as_str()), (Some(0), ""), "{format}");
     }
-    // What is asked for beside the rows is done, and what is wrong is wrong.
+    // Further files are still written, and errors are still errors.
     let unread = |line: &str| {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use crate::program::{Dice, Ended, Place, collection_jsonl, copy_folder, times, watch_child};
 use crate::s3_server::{LONGEST, Server, end, end_within};
 
-/// A scheduler and executors, which end with it.
+/// A scheduler and executors; dropping the cluster ends them.
 struct Cluster {
     server: Server,
     scheduler: Child,
-    /// Each with the folder of its disk.
+    /// The executors, each with the folder of its disk.
     executors: Vec<(Child, PathBuf)>,
     disks: usize,
     address: String,
@@ -41,13 +41,13 @@ impl Cluster {
         self.executors.push((quiet(program(&self.server, &line)), folder));
     }
 
-    /// Puts another executor in the place of the first.
+    /// Replaces the first executor by another one.
     fn replace_executor(&mut self) {
         kill(self.executors.remove(0).0);
         self.add_executor();
     }
 
-    /// The command of a line, on the cluster.
+    /// Returns the command of a line, to run on the cluster.
     fn command(&self, line: &str) -> Command {
         let mut command = program(&self.server, &line.split(' ').collect::<Vec<_>>());
         command.args(["--cluster", &format!("df://{}", self.address)]);
@@ -61,7 +61,7 @@ impl Cluster {
         ended
     }
 
-    /// Returns the output of a command, here and on the cluster, as lines of CSV.
+    /// Checks that a command prints the same lines of CSV here and on the cluster.
     #[track_caller]
     fn gives_the_same(&self, line: &str, there: &str) {
         let here = self.server.ok(&format!("{line} --format csv"));
@@ -70,7 +70,7 @@ impl Cluster {
         assert_eq!(self.ok(&there).text(), here.text(), "{there}");
     }
 
-    /// Writes the folder of a method, here and on the cluster, with one table the same.
+    /// Writes the folder of a method, here and on the cluster, and checks that one table is the same.
     #[track_caller]
     fn writes_the_same(&self, method: &str, table: &str, there: &str) {
         self.server.ok(&format!("{method} s3://box/made/ -o s3://box/here-{method}/"));
@@ -80,7 +80,7 @@ impl Cluster {
     }
 }
 
-/// Methods that write a folder, with a table of it.
+/// Methods that write a folder, each with one of its tables.
 const TABLES: [(&str, &str); 4] =
     [("passages", "families"), ("passages", "coverage"), ("dedup", "removed"), ("clusters", "clusters")];
 
@@ -93,7 +93,7 @@ impl Drop for Cluster {
     }
 }
 
-/// The program `ibid-cluster`, in the place of a server, with the key for it.
+/// Returns a command of the program `ibid-cluster`, in the folder of a server and with its key.
 fn program(server: &Server, arguments: &[&str]) -> Command {
     let like = server.with_key([]);
     let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_ibid")).with_file_name("ibid-cluster"));
@@ -110,7 +110,7 @@ fn program(server: &Server, arguments: &[&str]) -> Command {
     command
 }
 
-/// A scheduler that listens at an address.
+/// Starts a scheduler that listens at an address.
 fn scheduler(server: &Server, address: &str) -> Child {
     let scheduler = quiet(program(server, &["scheduler", "--bind", address]));
     let began = Instant::now();
@@ -125,13 +125,14 @@ fn quiet(mut command: Command) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// The objects below a folder of the server, which keeps empty folders.
+/// Returns the objects below a folder of the server, which keeps empty folders.
 fn objects_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { objects_below(&path) } else { vec![path] }).collect()
 }
 
-/// Passages with families and coverage, pairs, clusters, containment, dedup and a query, of a corpus in a store.
+/// Covers passages with families and coverage, pairs, clusters, containment, dedup and a query, over a corpus in a
+/// store.
 #[test]
 fn a_cluster_gives_the_rows_of_one_process() {
     let mut cluster = Cluster::start(2);
@@ -167,12 +168,12 @@ fn a_cluster_gives_the_rows_of_one_process() {
     );
     cluster.gives_the_same("sql -f large.sql", "--tables s3://box/of%20large");
     assert_eq!(objects_below(&cluster.server.object("of%20large/values")).len(), 1);
-    // Files that the command reads, and makes a corpus of for all machines; nothing of it stays.
+    // The command reads these files and makes a corpus of them for all machines. Nothing of the corpus stays.
     cluster.server.ok("pairs made.jsonl --unit sentence -o s3://box/here.csv");
     cluster.ok("pairs made.jsonl --unit sentence -o s3://box/there.csv");
     assert_eq!(cluster.server.get("there.csv"), cluster.server.get("here.csv"));
     assert_eq!(objects_below(&cluster.server.object("there.csv.tables")), Vec::<PathBuf>::new());
-    // Half of the machines go while a command runs, and others come.
+    // Half of the machines are replaced while a command runs.
     let mut running = cluster.command("passages s3://box/made/ --tables s3://box/killed --format csv");
     let running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(700));
@@ -182,7 +183,7 @@ fn a_cluster_gives_the_rows_of_one_process() {
     assert_eq!(ended.text(), here.text(), "{}", ended.err);
 }
 
-/// Files in a store, which executors read and cut into sentences, a portion each.
+/// Executors read the files in a store and split them into sentences; each takes a part of them.
 #[test]
 fn files_are_read_by_a_cluster_as_by_one_process() {
     let cluster = Cluster::start(1);
@@ -234,7 +235,7 @@ fn files_are_read_by_a_cluster_as_by_one_process() {
     std::fs::remove_file(server.object("files/twice.jsonl")).unwrap();
     server.put("files/new.jsonl", "{\"id\": 1}\n{\"id\": \"new\", \"text\": \"It was late. Nobody spoke.\"}\n");
     same_as("s3://box/here/");
-    // What was added to by hand is not replaced.
+    // A corpus to which documents were added by hand is not replaced.
     server.ok("pairs s3://box/there/ --add s3://box/files/none.jsonl --on-error skip");
     server.put("more/more.jsonl", "{\"id\": \"more\", \"text\": \"It was late.\"}\n");
     server.ok("pairs s3://box/there/ --add s3://box/more/more.jsonl");
@@ -260,20 +261,21 @@ fn a_cluster_that_is_not_there_is_said() {
     }
 }
 
-/// What may happen to a cluster while a command runs.
+/// An accident of a cluster while a command runs.
 #[derive(Debug, Clone, Copy)]
 enum Accident {
-    /// An executor is killed, and another one comes.
+    /// An executor is killed and replaced.
     Kill,
-    /// An executor stands still for longer than it is waited for.
+    /// An executor stops for longer than the timeout.
     Pause,
-    /// The scheduler begins anew, without what it knew.
+    /// The scheduler restarts without its state.
     Restart,
     /// The disk of an executor is gone.
     NoDisk,
 }
 
-/// Runs a command while something happens, until it has ended well. A failure in between says why within a minute, and leaves no result.
+/// Runs a command during an accident, and once more if it fails. A failed run must give its reason within 90 seconds
+/// and leave no result.
 fn survives(cluster: &mut Cluster, accident: Accident, after: Duration, number: usize, expected: &str) {
     let result = format!("out-{number}.csv");
     let line = format!("passages s3://box/made/ -o s3://box/{result} --tables s3://box/tables-{number}");
@@ -351,7 +353,7 @@ fn a_cluster_outlives_a_pause_another_scheduler_and_the_loss_of_a_disk() {
 fn whatever_a_store_does_the_rows_of_a_cluster_are_right_or_the_run_fails() {
     let sound = Cluster::start(0);
     made(&sound);
-    // Few statements, as a patient run takes the longer the more requests there are one after another.
+    // One statement only: with retries, a run takes longer the more requests it makes one after another.
     let pairs = "pairs s3://box/made/ --unit sentence --threshold 0.6 -o s3://box/out.csv";
     sound.server.ok(&pairs.replace("out.csv", "expected.csv"));
     let expected = sound.server.get("expected.csv");

@@ -1,4 +1,4 @@
-//! Clusters of similar sentences: against all pairs, and what the options do.
+//! Clusters of similar sentences: compared with all pairs, and the effects of the options.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, collection_jsonl};
 
-/// Corpus of sentences of which many are alike, few words make small sets.
+/// Makes a corpus of sentences. Many are alike, and few words make small sets.
 fn place(documents: usize, seed: u64) -> Place {
     let place = Place::new();
     place.write("made.jsonl", collection_jsonl(documents, seed));
@@ -16,7 +16,8 @@ fn place(documents: usize, seed: u64) -> Place {
 
 const SETS: &str = "--signature characters:4 --min-characters 1";
 
-/// The places of the similar sentences, by SQL without a similarity join: the smallest place that each is connected with.
+/// Returns, for each place of a similar sentence, the smallest place that it is connected with, by SQL without a
+/// similarity join.
 fn brute_force(place: &Place, threshold: f64) -> BTreeMap<(String, i64), (String, i64)> {
     let rows = place.sql(&format!(
         "SET ibid.similarity_join.strategy = 'nested_loop';
@@ -51,7 +52,7 @@ fn table(place: &Place, folder: &str, name: &str) -> Vec<Value> {
     place.sql(&format!("SELECT * FROM '{folder}/{name}.parquet'"))
 }
 
-/// The first place of the cluster of each place.
+/// Returns the first place of the cluster of each place.
 fn clusters(rows: &[Value]) -> BTreeMap<(String, i64), (String, i64)> {
     let at = |row: &Value| (row["doc_id"].as_str().unwrap().to_owned(), row["sent"].as_i64().unwrap());
     let mut first: BTreeMap<i64, (String, i64)> = BTreeMap::new();
@@ -96,7 +97,7 @@ fn hashing_finds_what_the_certificate_says() {
     assert_eq!((sum("pairs"), sum("found")), (exact.len() as i64, found.len() as i64));
     let said = format!("of a sample of texts {} of {} pairs were found: recall 0.", 2 * found.len(), 2 * exact.len());
     assert!(ended.err.contains(&said), "{said}: {}", ended.err);
-    // Theory is near, bin by bin and in sum.
+    // The sum of the expected values is near that of the found ones.
     let expected: f64 =
         certificate.iter().map(|row| row["expected"].as_f64().unwrap() * row["pairs"].as_f64().unwrap()).sum();
     assert!((expected / sum("found") as f64 - 1.0).abs() < 0.1, "{certificate:?}");
@@ -139,7 +140,7 @@ fn full_buckets_are_listed_and_their_first_texts_compared() {
         assert_eq!(bucket["pairs_not_made"].as_i64().unwrap(), texts * (texts - 1) / 2 - 10);
         assert!(bucket["example"].as_str().unwrap().starts_with("The same long"));
     }
-    // At most ten pairs a bucket, of ten buckets a text.
+    // Each text has ten buckets, and each bucket makes at most ten pairs.
     let (capped, all) = (table(&place, "out", "pairs").len(), 40 * 39 / 2);
     place.ok("clusters made.jsonl --signature characters:3 --threshold 0.5 --method exact -o all");
     assert_eq!(table(&place, "all", "pairs").len(), all);

@@ -1,4 +1,4 @@
-//! `ibid codes`: codebooks, what is said of them, and how many candidates they leave.
+//! `ibid codes`: codebooks, the messages about them, and the numbers of candidates that they leave.
 
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn codes_of_a_codebook_lose_no_similar_sentences() {
               count(*) FILTER (WHERE distance > 0) AS apart FROM pairs"
         );
         let row = &place.sql(&sql)[0];
-        // By ner, words of one sentence may well have one code.
+        // With ner, words of one sentence may have the same code.
         assert!(number(row, "pairs") > 100.0, "{method}: {row}");
         assert!(method.starts_with("ner") || number(row, "apart") > 10.0, "{method}: {row}");
         assert_eq!(number(row, "kept"), number(row, "pairs"), "{method}");
@@ -99,7 +99,7 @@ fn the_bytes_do_not_depend_on_threads_or_the_order_of_documents() {
         let one = learned("made.jsonl", 1);
         assert!(one == learned("made.jsonl", 2) && one == learned("made.jsonl", 7), "{method}");
         let found = rows();
-        // What it was made of is another file now, and that is written beside the rows.
+        // The codes are now made of another file, which is noted in the metadata.
         learned("turned.jsonl", 2);
         assert!(found == rows(), "{method}");
     }
@@ -174,7 +174,7 @@ fn the_exact_filter_leaves_all_similar_sentences() {
         assert!(all >= similar && all >= most && most >= fewer && fewer >= 0.99 * similar, "{row}");
         assert!(number(row, "bits_set") <= number(row, "bits"), "{row}");
     }
-    // What is similar by Jaccard is similar by cosine.
+    // Sentences that are similar by Jaccard are similar by cosine.
     assert!(number(&rows[0], "similar") <= number(&rows[9], "similar"));
     let again =
         place.rows("codes compare made.jsonl --other other.jsonl --queries 200 --threshold 0.6 --top 100 --threads 1");

@@ -1,4 +1,4 @@
-//! `ibid compare`: figures worked out by hand, and what is wrong with labels.
+//! `ibid compare`: figures calculated by hand, and wrong labels.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, collection, jsonl};
 
-/// The `n`-th sentence: eight words that no other has.
+/// Returns the `n`-th sentence: eight words that no other sentence has.
 fn sentence(n: usize) -> String {
     let letter = char::from(b'a' + u8::try_from(n).unwrap());
     let words = ["Ko", "lu", "mi", "na", "pe", "ra", "su", "ti"].map(|word| format!("{word}{letter}"));
     format!("{}.", words.join(" "))
 }
 
-/// Documents by the sentences that they have: a is in b and c, f in g.
+/// Returns documents, made of numbered sentences: a is in b and c, f in g.
 fn documents() -> String {
     let documents: [(&str, &[usize]); 7] = [
         ("a", &[1, 2]),
@@ -43,7 +43,7 @@ fn lines(records: &[Value]) -> String {
     })
 }
 
-/// The row of a method with its first options.
+/// Returns the row of a method with its first options.
 fn row<'a>(rows: &'a [Value], method: &str) -> &'a Value {
     rows.iter().find(|row| row["method"] == method).unwrap()
 }
@@ -81,7 +81,7 @@ fn figures_are_those_worked_out_by_hand() {
     let rows = place.rows("compare containment set --labels-complete no --also=--threshold=0.5");
     assert_figures(row(&rows, "FFP, join"), [("precision", 1.0), ("recall", 2.0 / 3.0), ("f1", 0.8)]);
     assert_figures(row(&rows, "also"), [("found", 3.0), ("f1", 0.8)]);
-    // Of the 4 sentences of b and the 5 of c, a has 2, and they each other's; of the 4 of g, f has 2.
+    // a has 2 of the 4 sentences of b and 2 of the 5 of c; b and c have 2 of each other's; f has 2 of the 4 of g.
     let rows = place.rows("compare containment set --threshold 0.4");
     assert_figures(row(&rows, "sentences"), [("found", 8.0), ("precision", 0.25), ("f1", 4.0 / 11.0)]);
 }
@@ -98,12 +98,12 @@ fn labels_may_be_shares() {
     let rows = place.rows("compare containment set");
     for method in ["FFP, join", "FFP, postings"] {
         let row = row(&rows, method);
-        // To find are a in b, a in c, d in e and e in d. Labels are not complete, so that f in g does not count.
+        // The labels contain a in b, a in c, d in e and e in d. They are not complete, so f in g does not count.
         assert_figures(
             row,
             [("precision", 1.0), ("recall", 0.5), ("f1", 2.0 / 3.0), ("found", 3.0), ("unlabelled", 1.0)],
         );
-        // Of 13 shingles of a, b has 13 among 29, and c among 37. What is not found has score 0.
+        // All 13 shingles of a are among the 29 of b and the 37 of c. A pair that is not found has score 0.
         assert_figures(
             row,
             [
@@ -120,7 +120,7 @@ fn labels_may_be_shares() {
     std::fs::remove_file(place.path("set/gold.jsonl")).unwrap();
     place.write("set/labels.csv", "contained,container,share\na,b,0.8\nb,a,0.2\nf,g,0.9\n");
     let rows = place.rows("compare containment set");
-    // Of two labels that are to be found, two are, and a in c is in none.
+    // Both labels of containments are found, and a in c has no label.
     assert_figures(row(&rows, "FFP, join"), [("precision", 2.0 / 3.0), ("recall", 1.0), ("found", 3.0)]);
     assert_figures(row(&rows, "FFP, join"), [("score_error", (0.2 + (13.0 / 29.0 - 0.2) + 0.1) / 3.0)]);
     place.write("set/labels.csv", "contained,container,label\na,b,yes\nd,e,false\nf,g,no\n");
@@ -141,7 +141,7 @@ fn the_join_of_postings_finds_what_the_similarity_join_finds() {
     let found = place.rows("containment set/docs.jsonl --threshold 0.1").len();
     assert!(found > 50);
     assert_eq!((&join["found"], &postings["found"]), (&json!(found), &json!(found)));
-    // Each setting by itself gives as many, so nothing is left over from the one before.
+    // Each setting gives as many rows as alone, so no state is left over from the one before.
     for row in &rows[2..] {
         let options = row["options"].as_str().unwrap();
         let alone = place.rows(&format!("containment set/docs.jsonl --threshold 0.1 {options}")).len();

@@ -1,4 +1,4 @@
-//! Documents that stand within others: against all pairs, by every method, in time.
+//! Documents that are contained in others: compared with all pairs, by every method, and with times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,8 @@ use crate::program::{Dice, Place, splits};
 
 pub(crate) type Sentences = Vec<Vec<&'static str>>;
 
-/// Documents of a few words, so that many share sentences; some are the beginning of another with more after it.
+/// Makes documents of a few words, so that many share sentences. Some are the beginning of another one with more after
+/// it.
 pub(crate) fn documents(count: usize, seed: u64) -> Vec<(String, Sentences)> {
     let vocabulary = ["sun", "moon", "star", "comet", "planet", "ring", "dust", "orbit", "light", "night"];
     let mut dice = Dice(seed);
@@ -42,7 +43,7 @@ pub(crate) fn jsonl<'a>(
     documents.into_iter().enumerate().map(line).collect()
 }
 
-/// Each pair with its scores.
+/// Returns each pair with its scores.
 pub(crate) fn scores(rows: &[Value]) -> BTreeMap<(String, String), (f64, f64)> {
     let text = |value: &Value| value.as_str().unwrap().to_string();
     let number = |value: &Value| value.as_f64().unwrap();
@@ -57,7 +58,7 @@ pub(crate) fn pairs(rows: &[Value]) -> BTreeSet<(String, String)> {
     scores(rows).into_keys().collect()
 }
 
-/// The share of each document in each other one, and back.
+/// Returns the pairs of documents whose share is at least the threshold, with the shares in both directions.
 fn all_pairs(
     documents: &[(String, Sentences)],
     threshold: f64,
@@ -93,7 +94,7 @@ pub(crate) fn assert_same(
     }
 }
 
-/// The shingles of the words of a text.
+/// Returns the shingles of the words of a text.
 fn shingles(words: &[&str], n: usize) -> BTreeSet<Vec<String>> {
     let owned = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     if words.len() < n { BTreeSet::from([owned(words)]) } else { words.windows(n).map(owned).collect() }
@@ -144,7 +145,7 @@ fn sentences_are_contained_as_comparing_all_pairs_says() {
     let keys = |pairs: &BTreeMap<(String, String), (f64, f64)>| pairs.keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&found), keys(&expected));
     for (pair, (score, back)) in &expected {
-        // The other way round is said where any sentence is there.
+        // `score_back` is not subject to the threshold: any contained sentence counts.
         assert!((found[pair].0 - score).abs() < 1e-9 && (found[pair].1 - back).abs() < 1e-9, "{pair:?}");
     }
 }
@@ -269,7 +270,7 @@ fn containers_are_looked_for_in_another_collection() {
     let place = Place::with([
         ("all.jsonl", &jsonl(&documents, |_| json!({}))),
         ("new.jsonl", &jsonl(new, |_| json!({}))),
-        // One document stands in both.
+        // One document is in both collections.
         ("old.jsonl", &jsonl(old.iter().chain(&new[..1]), |_| json!({}))),
         ("reference.jsonl", &jsonl(&documents, |_| json!({}))),
     ]);
@@ -341,7 +342,7 @@ fn the_rivals_find_a_copy_and_words_are_prepared() {
     }
 }
 
-/// The words of a document, and where they begin and end; all is ASCII.
+/// Returns the words of a document with their start and end. The text is ASCII.
 fn placed_words(sentences: &Sentences) -> Vec<(&'static str, usize, usize)> {
     let mut place = 0;
     let mut placed = Vec::new();
@@ -355,20 +356,20 @@ fn placed_words(sentences: &Sentences) -> Vec<(&'static str, usize, usize)> {
     placed
 }
 
-/// The characters of both documents of each passage of a row, and its similarity.
+/// Returns, for each passage of a row, its characters in both documents, and its similarity.
 fn passages(row: &Value) -> Vec<([usize; 4], f64)> {
     let span = |passage: &Value| {
         let number = |name: String| usize::try_from(passage[name].as_u64().unwrap()).unwrap();
         let four = |unit: &str| ["a_start", "a_end", "b_start", "b_end"].map(|end| number(format!("{unit}_{end}")));
-        // All is ASCII.
+        // The text is ASCII.
         assert_eq!(four("char"), four("byte"));
         (four("char"), passage["similarity"].as_f64().unwrap())
     };
     row["passages"].as_array().unwrap().iter().map(span).collect()
 }
 
-/// How many runs of equal words both documents have, each as long as can be and of `min_words` or more, if passages cover all but those
-/// that `is_left_out`.
+/// Checks that the passages of a row cover all maximal runs of at least `min_words` words that both documents have,
+/// except those that `is_left_out` accepts. Returns the number of runs.
 #[track_caller]
 fn assert_covers_runs(
     row: &Value,
@@ -396,7 +397,7 @@ fn assert_covers_runs(
     runs
 }
 
-/// As [`documents`], of many words.
+/// Makes documents like [`documents`], with many different words.
 fn documents_of_many_words(count: usize, seed: u64) -> Vec<(String, Sentences)> {
     let words: Vec<&'static str> = include_str!("../data/licenses/README.md").split_whitespace().collect();
     let words: Vec<_> = words.into_iter().filter(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())).collect();
@@ -510,7 +511,7 @@ fn passages_are_found_in_another_collection() {
     assert!(csv.contains("--format ndjson or parquet"), "{csv}");
     place.fails(2, "containment new.jsonl --max-frequency 5");
     place.fails(2, "containment new.jsonl --min-words 5");
-    // Nothing word for word.
+    // The documents share no passage word for word.
     let words: Vec<_> = long.split(' ').collect();
     let other = document("other", &words.iter().rev().copied().collect::<Vec<_>>().join(" "));
     place.write("old.jsonl", other);
@@ -562,7 +563,7 @@ fn mistakes_are_explained() {
     place.fails(2, "containment news.jsonl --without-stop-words");
 }
 
-/// In time, each way of comparing: the options, and those without which times are not read.
+/// The options for times. The first entry reads no times.
 pub(crate) const TIMINGS: [&str; 4] =
     ["", "--time-column at", "--time-column at --window 10m", "--time-column at --window 10m --later"];
 
@@ -577,7 +578,7 @@ fn batch_by_batch_is_one_run_by_every_method() {
     let mut dice = Dice(31);
     for (round, method) in splits(&methods, 2) {
         let documents = documents(80, 40 + round as u64);
-        // Of one minute each, in any order, some at the same time.
+        // Each time is a whole minute; the order is random, and some times are equal.
         let at: Vec<_> = documents.iter().map(|_| 1_700_000_000 + 60 * dice.below(60)).collect();
         let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
         let place = Place::with([("all.jsonl", &lines)]);
@@ -624,7 +625,7 @@ fn a_window_reads_the_parts_that_are_in_it_and_the_index_knows_its_times() {
     assert!(found("january", "--time-column at").is_empty());
     assert!(found("march", "--window 40days").is_empty());
     assert_eq!(found("april", "--window 40days"), ["april in march"]);
-    // What is out of the window is still known.
+    // Documents outside the window are still in the index.
     assert_eq!(found("again", "--window 90days"), ["may in april", "may in march"]);
     let documents = place.sql("SELECT count(*) AS n FROM 'index/documents.parquet'");
     assert_eq!(documents[0]["n"], json!(4));

@@ -1,4 +1,4 @@
-//! Documents without the items of an evaluation: against all pairs of word runs, and what the options do.
+//! Documents without the items of an evaluation: compared with all pairs of word runs, and the effects of the options.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::dedup::{rows, texts};
 use crate::program::{Dice, Place, jsonl};
 
-/// Texts of few words, each with its words.
+/// Makes texts of few words. Returns their ids with their words.
 fn made(name: &str, texts: usize, longest: usize, dice: &mut Dice) -> Vec<(String, Vec<String>)> {
     let mut words = || (0..dice.below(longest)).map(|_| format!("w{}", dice.below(3))).collect::<Vec<_>>();
     (0..texts).map(|i| (format!("{name}{i:03}"), words())).collect()
@@ -17,7 +17,7 @@ fn file(rows: &[(String, Vec<String>)]) -> String {
     jsonl(rows.iter().map(|(id, words)| (id.clone(), words.join(" "))))
 }
 
-/// Where a document has a run of an item.
+/// Returns true if a document has a run of words of an item.
 fn has(document: &[String], item: &[String], words: usize) -> bool {
     let k = words.min(item.len());
     item.windows(k).any(|run| document.windows(k).any(|other| run == other))
@@ -146,7 +146,7 @@ fn questions_have_columns_of_their_own_and_several_files() {
     let types = place.sql("SELECT n, id FROM 'clean/kept/part-00000.parquet'");
     assert_eq!(types, [json!({"n": 8, "id": "y"}), json!({"n": 9, "id": "z"})]);
 
-    // A question alone has fewer words than a run, and is looked for as a whole.
+    // A question alone has fewer words than a run, so the whole question is looked for.
     place.ok(&format!("{command} question -o questions --unit passage"));
     let kept = rows(&place, "questions", "kept");
     assert_eq!(texts(&kept, "text")[..2], ["Ü: Forty-eight eggs a week! Good.", "Tell me: "]);

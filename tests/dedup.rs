@@ -1,4 +1,4 @@
-//! Duplicates that go: against a greedy pass over all pairs, and what the options do.
+//! Removed duplicates: compared with a greedy pass over all pairs, and the effects of the options.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ pub(super) fn texts(rows: &[Value], column: &str) -> Vec<String> {
     rows.iter().map(|row| row[column].as_str().unwrap().to_owned()).collect()
 }
 
-/// Documents of few words, of which many are alike.
+/// Makes documents of few words; many of them are alike.
 fn made(documents: usize, seed: u64) -> String {
     let mut dice = Dice(seed);
     let mut text = || (0..4 + dice.below(8)).map(|_| format!("w{}", dice.below(14))).collect::<Vec<_>>().join(" ");
     jsonl((0..documents).map(|i| (format!("d{i}"), text())))
 }
 
-/// The documents in their order, with the shares of each that are in others, by SQL without a similarity join.
+/// Returns the documents in their order, and the pairs that match, by SQL without a similarity join.
 fn brute_force(place: &Place, measure: &str, threshold: f64) -> (Vec<String>, Vec<(String, String)>) {
     let ids = texts(&place.sql("SELECT id FROM 'made.jsonl'"), "id");
     let pairs = place.sql(&format!(
@@ -34,7 +34,7 @@ fn brute_force(place: &Place, measure: &str, threshold: f64) -> (Vec<String>, Ve
     (ids, pairs.iter().map(|row| (of(row, "a"), of(row, "b"))).collect())
 }
 
-/// Checks that what `clean` has is the same in any memory and for any threads, and that nothing of what stays goes again.
+/// Checks that `clean` is the same with any memory and any number of threads, and that a second run removes nothing.
 fn settles_the_same_any_way(place: &Place, how: &str) {
     for (way, folder) in [("--threads 1 --memory 256MiB", "one"), ("--threads 3", "three")] {
         place.ok(&format!("dedup made.jsonl {how} {way} -o {folder}"));
@@ -61,7 +61,7 @@ fn each_that_goes_has_one_that_stays_and_of_these_no_two_match() {
         let gone: BTreeSet<_> = texts(&removed, "id").into_iter().collect();
         let kept = texts(&rows(&place, "clean", "kept"), "id");
         assert!(gone.len() > 5 && kept.len() > 5, "{how}: {} of {} go", gone.len(), ids.len());
-        // Nothing is lost, and the order is that of the input.
+        // No other document is lost, and the documents keep the order of the input.
         assert_eq!(kept, ids.iter().filter(|id| !gone.contains(*id)).cloned().collect::<Vec<_>>(), "{how}");
         for row in &removed {
             let (id, kept_id) = (row["id"].as_str().unwrap(), row["kept_id"].as_str().unwrap());
@@ -192,7 +192,7 @@ fn what_is_cut_out_of_texts_stands_in_removed_and_nothing_else_is_lost() {
             "{by}"
         );
     }
-    // Sentences, too; a text of which all goes is no document any more.
+    // The same for sentences. A text that loses all its sentences is no longer a document.
     place.write(
         "b.jsonl",
         jsonl([("a", "One is here. Two is here."), ("b", "Two is here. Three is here."), ("c", "One is here.")]),
@@ -234,7 +234,7 @@ fn what_stays_is_handed_on_in_the_form_that_is_asked_for() {
         assert_eq!(kept(&format!("*.{format}")), expected, "{format}");
         let said = place.ok("verify clean");
         assert!(said.contains(&format!("clean/kept/{}: sound", names[2])) && !said.contains("passed over"), "{said}");
-        // What was handed on is an input of its own.
+        // The kept documents can be the input of another run.
         assert!(
             place.run("dedup clean/kept --id-column url -o again").err.contains("documents 5, removed 0"),
             "{format}"
@@ -278,7 +278,7 @@ fn what_goes_by_hashing_is_verified_and_what_was_missed_is_said() {
     let (_, pairs) = brute_force(&place, "jaccard", 0.6);
     place.ok(&format!("dedup made.jsonl {how} -o exact"));
     let exact = rows(&place, "exact", "removed").len();
-    // Each text has one signature of few minhashes, so that much is missed.
+    // With few bands of few minhashes, many pairs are missed.
     let said = place.run(&format!("dedup made.jsonl {how} --method lsh --bands 2 --rows 4 --sample 400 -o lsh")).err;
     assert!(said.contains("of a sample of texts ") && said.contains("pairs were found: recall 0."), "{said}");
     let removed = rows(&place, "lsh", "removed");
@@ -288,7 +288,7 @@ fn what_goes_by_hashing_is_verified_and_what_was_missed_is_said() {
         let (id, kept_id) = (row["id"].as_str().unwrap(), row["kept_id"].as_str().unwrap());
         assert!(!gone.contains(kept_id) && pairs.contains(&(id.to_owned(), kept_id.to_owned())), "{row}");
     }
-    // By default next to nothing is missed, the same whenever it runs.
+    // With the defaults nothing is missed, and every run gives the same result.
     place.ok(&format!("dedup made.jsonl {how} --method lsh -o one --threads 1"));
     place.ok(&format!("dedup made.jsonl {how} --method lsh -o two"));
     assert_eq!(rows(&place, "one", "removed").len(), exact);
@@ -396,7 +396,7 @@ fn another_threshold_gives_what_a_run_with_it_gives() {
     assert!(error.contains("has the pairs that minhashes found, which may not be all"), "{error}");
 }
 
-/// Documents of few words, of which runs are repeated: paragraphs, each of which may be that of another document.
+/// Makes documents of few words with repeated runs of words, in two paragraphs.
 fn with_repeats(documents: usize, seed: u64) -> String {
     let mut dice = Dice(seed);
     let mut text = || (0..5 + dice.below(60)).map(|_| format!("w{}", dice.below(3))).collect::<Vec<_>>().join(" ");
@@ -416,7 +416,7 @@ fn of_what_stays_no_run_of_words_stands_twice() {
              )"
         ));
         assert!(runs[0]["runs"] == runs[0]["once"], "{how}: {runs:?}");
-        // What goes stands in what stays for it, and that stays.
+        // A removed passage is equal to the kept passage, and that one is still there.
         let removed = place.sql(
             "SELECT r.id, r.char_start, r.char_end, r.kept_id, r.kept_char_start, r.kept_char_end,
                  array_to_string(words(normalize(substring(a.text, r.char_start + 1, r.char_end - r.char_start))), ' ') AS goes,

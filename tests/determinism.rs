@@ -5,7 +5,7 @@ use crate::s3_server::Server;
 
 const LICENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/licenses/texts.jsonl.gz");
 
-/// Commands that give rows.
+/// The commands that print rows.
 const COMMANDS: [&str; 5] = [
     "passages",
     "pairs --threshold 0.05",
@@ -86,7 +86,7 @@ fn batches_and_the_plan_of_the_join_do_not_matter() {
     }
 }
 
-/// The same lines in another order.
+/// Returns the same lines in another order.
 fn shuffled(lines: &str) -> String {
     let mut lines: Vec<&str> = lines.lines().collect();
     let mut dice = Dice(1);
@@ -94,8 +94,8 @@ fn shuffled(lines: &str) -> String {
     lines.join("\n")
 }
 
-/// What a command gives for a made collection, and scripts that give the same: of it and of its documents in another order, in a
-/// folder and in a store.
+/// Returns the rows that a command prints for a generated collection, and scripts that must print the same: for the
+/// documents in order and shuffled, in a folder and in a store.
 fn rows_and_scripts(server: &Server, command: &str, documents: usize) -> (String, [String; 4]) {
     let place = &server.place;
     let made = collection_jsonl(documents, 8);
@@ -111,7 +111,7 @@ fn rows_and_scripts(server: &Server, command: &str, documents: usize) -> (String
     (rows, scripts)
 }
 
-/// Some of the ways, so that each number of threads, of rows and of partitions, and each script is among them.
+/// Runs some of the ways; together they have each number of threads, of rows and of partitions, and each script.
 #[test]
 fn one_digest_for_some_ways_to_run() {
     run_each_way(11);
@@ -137,7 +137,8 @@ fn run_each_way(step: usize) {
     }
 }
 
-/// Documents, memory that is more than enough for them in KiB, and rows of a batch and partitions.
+/// The number of documents, a memory in KiB that is more than enough for them, and the rows of a batch with the
+/// partitions.
 type OnDisk<'a> = (usize, u32, &'a [(u16, u8)]);
 
 #[test]
@@ -145,7 +146,7 @@ fn one_digest_for_a_way_to_run_by_way_of_the_disk() {
     run_on_disk(&[(1000, 64 << 10, &[(1024, 3)])], &[8], 3);
 }
 
-/// With so many documents that there is something to put on disk: several batches for each part.
+/// Uses so many documents that something is spilled: several batches for each partition.
 #[test]
 #[ignore = "long: make test-long PART=determinism"]
 fn one_digest_for_all_ways_to_run_by_way_of_the_disk() {
@@ -158,7 +159,7 @@ fn one_digest_for_all_ways_to_run_by_way_of_the_disk() {
     run_on_disk(&all, &THREADS, 1);
 }
 
-/// Runs every `step`-th script with so little memory that it fails without disk.
+/// Runs every `step`-th script with so little memory that it would fail without spilling.
 fn run_on_disk(all: &[OnDisk], threads: &[u8], step: usize) {
     let server = Server::start();
     for &(documents, memory, ways) in all {
@@ -187,13 +188,13 @@ fn pairs_by_way_of_the_disk_are_the_same() {
 
 const THREADS: [u8; 3] = [1, 2, 8];
 
-/// How a script is run.
+/// A way to run a script.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     threads: u8,
     batch: u16,
     partitions: u8,
-    /// In KiB.
+    /// The memory in KiB.
     memory: u32,
 }
 
@@ -203,7 +204,7 @@ impl Way {
         let (threads, memory) = (threads.to_string(), format!("{memory}KiB"));
         let mut command =
             server.with_key(["sql", "-f", "-", "--format", "csv", "--memory", &memory, "--threads", &threads]);
-        // The program alone takes more than some of them.
+        // The program alone takes more memory than some of these limits.
         command.env("TOKIO_WORKER_THREADS", threads).env("IBID_MEMORY_WATCH", "off");
         let set = format!(
             "SET datafusion.execution.batch_size = {batch}; SET datafusion.execution.target_partitions = {partitions};"
@@ -211,7 +212,8 @@ impl Way {
         run_command(command, &format!("{set} {settings}\n{script}"))
     }
 
-    /// The most memory, in steps of so much, with which the script fails where operators may not go to disk.
+    /// Returns the most memory with which the script fails if operators must not spill. Each step tries `times / of` of
+    /// the memory before.
     fn memory_for_disk(&self, server: &Server, script: &str, times: u32, of: u32) -> u32 {
         let tried = std::iter::successors(Some(self.memory), |memory| Some(memory * times / of));
         let found = tried.take_while(|memory| *memory > 256).find(|memory| {
@@ -222,7 +224,7 @@ impl Way {
         found.unwrap_or_else(|| panic!("{self:?}: nothing goes to disk"))
     }
 
-    /// With so little memory that it would fail without disk, a script gives these rows.
+    /// Checks that a script prints these rows with so little memory that it would fail without spilling.
     fn goes_to_disk(&self, server: &Server, script: &str, expected: &str) {
         let way = Self { memory: self.memory_for_disk(server, script, 39, 40), ..*self };
         let ended = way.run(server, "", script);

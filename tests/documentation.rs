@@ -1,9 +1,9 @@
-//! What the documentation says is run: every example of every function gives the output printed below it.
+//! The examples of the documentation: every example of every function gives the output printed below it.
 
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::logical_expr::Documentation;
 
-/// Every function of ibid with its documentation.
+/// Returns every function of ibid with its documentation.
 fn documented() -> Vec<(String, Documentation)> {
     let scalar = ibid::scalar_functions();
     let aggregate = ibid_udfs::aggregate_functions();

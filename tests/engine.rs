@@ -16,7 +16,7 @@ use ibid::{Engine, EngineBuilder, Error, Event, Found, Input};
 use crate::program::{Place, collection_jsonl};
 use crate::s3_server::{KEY, ROLE_KEY, ROLE_SECRET, ROLE_TOKEN, SECRET, Server};
 
-/// A folder with two collections that share passages.
+/// Makes a folder with two collections that share passages.
 fn place() -> Place {
     Place::with([("docs.jsonl", &collection_jsonl(60, 3)), ("more.jsonl", &collection_jsonl(40, 3))])
 }
@@ -25,18 +25,18 @@ async fn shown(rows: DataFrame) -> String {
     rows.to_string().await.unwrap()
 }
 
-/// The first number of a query.
+/// Returns the first number of a query.
 async fn number(engine: &Engine, sql: &str) -> i64 {
     let rows = engine.sql(sql).await.unwrap().collect().await.unwrap();
     rows[0].column(0).as_primitive::<Int64Type>().value(0)
 }
 
-/// What is below a folder for temporary files.
+/// Returns the names in a folder for temporary files.
 fn left_in(folder: &Path) -> Vec<String> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The same by a builder and in FROM: `(table, found, sql)`.
+/// Runs each method by its builder, and returns the same call in FROM: `(table, found, sql)`.
 async fn each_method(engine: &Engine, place: &Place) -> Vec<(&'static str, Found, String)> {
     let (docs, more) = (place.path("docs.jsonl"), place.path("more.jsonl"));
     let of = |call: &str| {
@@ -95,7 +95,7 @@ async fn a_method_in_from_has_the_rows_and_the_columns_of_its_builder() {
             let fields = rows.schema().fields().iter();
             fields.map(|field| (field.name().clone(), field.data_type().clone())).collect()
         };
-        // All text is a view in plans, whatever a stage made of it.
+        // Plans read all text as views, whatever type a stage wrote.
         let as_views = |columns: Vec<(String, DataType)>| -> Vec<(String, DataType)> {
             let view = |kind| if kind == DataType::Utf8 { DataType::Utf8View } else { kind };
             columns.into_iter().map(|(name, kind)| (name, view(kind))).collect()
@@ -116,7 +116,7 @@ async fn a_call_is_planned_without_running_and_equal_calls_run_once() {
     assert!(plan.contains(&format!("MethodExec: {missing}")), "{plan}");
     let error = engine.sql(&format!("SELECT * FROM {missing}")).await.unwrap().collect().await.unwrap_err();
     assert!(error.to_string().contains("nowhere/"), "{error}");
-    // Equal calls of a statement are one run: each says in which folder of the engine it made its tables.
+    // Equal calls in a statement are one run, although the plan has an operator for each.
     let call = format!("pairs('{}', threshold => 0.1)", place.path("docs.jsonl").display());
     let joined = format!("SELECT count(*) FROM {call} AS a JOIN {call} AS b ON a.id_a = b.id_a AND a.id_b = b.id_b");
     let plan = shown(engine.sql(&format!("EXPLAIN ANALYZE {joined}")).await.unwrap()).await;
@@ -226,7 +226,7 @@ async fn rows_and_record_batches_are_read_like_files() {
     assert_eq!(again, of_file);
 }
 
-/// Batches of one row, and then an error where it is said.
+/// Returns a batch of one row, followed by an error if `fails`.
 fn batches(id: i32, fails: bool) -> Input {
     let columns: [(_, ArrayRef); 2] = [
         ("id", Arc::new(Int32Array::from(vec![id]))),
@@ -294,7 +294,7 @@ async fn two_engines_with_other_limits_run_side_by_side() {
     let little = Engine::builder().memory(16 << 20).threads(1).temporary_folder(place.path("little")).build().unwrap();
     let large = Engine::builder().memory(4 << 30).threads(2).build().unwrap();
     assert_eq!((little.memory(), large.memory()), (Some(16 << 20), Some(4 << 30)));
-    // A list is in memory as a whole, and a join can spill.
+    // A list must fit into memory as a whole, but a join can spill.
     let list = "SELECT array_agg(value) FROM range(3000000)";
     let in_little = async { little.sql(list).await.unwrap().collect().await };
     let in_large = async { large.sql(list).await.unwrap().collect().await };
@@ -304,7 +304,7 @@ async fn two_engines_with_other_limits_run_side_by_side() {
     assert_eq!(in_large.unwrap()[0].num_rows(), 1);
     let join = "SELECT sum(a.value) FROM range(3000000) AS a JOIN range(3000000) AS b ON a.value = b.value";
     assert_eq!(number(&little, join).await, 4_499_998_500_000);
-    // Methods take what they need from disk, and find the same.
+    // Methods spill, and find the same rows.
     let docs = place.path("docs.jsonl");
     let (a, b) = tokio::join!(little.passages(&docs), large.passages(&docs));
     let (a, b) = (a.unwrap(), b.unwrap());
@@ -368,7 +368,7 @@ async fn results_take_their_places_when_they_are_whole() {
     assert!(error.to_string().contains("there are passages, families, coverage"), "{error}");
 }
 
-/// An engine whose `s3://` is a server, but for the key.
+/// Returns a builder of an engine whose `s3://` is this server. The key is still missing.
 fn reaching(server: &Server) -> EngineBuilder {
     Engine::builder().endpoint(&server.address).region("us-east-1").allow_http(true)
 }
@@ -395,7 +395,7 @@ async fn engines_of_one_process_reach_stores_of_their_own() {
     let error = of_wrong.unwrap_err().to_string();
     assert!(error.contains("the secret key does not belong to the access key; check `keys` of the engine"), "{error}");
     assert!(read(&wrong_token).await.is_err());
-    // What readers, writers and later statements reach is the same.
+    // Readers, writers and later statements reach the same server.
     for (engine, server, own) in [(&one, ours, "ours"), (&other, theirs, "theirs")] {
         engine.ingest("s3://box/notes.csv").write("s3://box/corpus/").await.unwrap();
         let found = engine.pairs("s3://box/corpus/").threshold(0.5).await.unwrap();
@@ -455,7 +455,7 @@ async fn an_upload_that_is_dropped_leaves_no_object_and_no_parts() {
     engine.close().await;
     assert_eq!(unfinished().await, [""; 0]);
     assert!(dropped.elapsed() < Duration::from_secs(60));
-    // Nothing comes later, and the engine can still write.
+    // No object appears later, and the engine can still write.
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!server.object("slow.csv").exists() && !server.object("slow.ndjson").exists());
     let rows = found.write("s3://box/whole.csv").await.unwrap();
@@ -475,7 +475,7 @@ async fn an_input_that_is_no_text_is_an_error() {
     assert!(matches!(error, Error::Input(_)) && error.to_string().contains("`text_column`"), "{error}");
 }
 
-/// `cargo test` builds the examples beside the program.
+/// `cargo test` builds the examples next to the program.
 #[test]
 fn the_examples_run() {
     let examples = Path::new(env!("CARGO_BIN_EXE_ibid")).with_file_name("examples");

@@ -1,5 +1,6 @@
-//! Runs that end at a step of a commit, as by `kill -9`, leave the old state or the new one. Each step is tried: the n-th one for
-//! n = 1, 2, …, until a run has fewer. The program has these failpoints in builds with debug assertions.
+//! Runs that end at a step of a commit, as by `kill -9`, leave the old state or the new one. The tests try each step:
+//! the n-th one for n = 1, 2, …, until a run has fewer steps. The program has these failpoints in builds with debug
+//! assertions.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
@@ -19,12 +20,12 @@ fn a_corpus_is_the_old_one_or_the_new_one_at_each_step() {
 
 #[test]
 fn an_index_has_the_whole_addition_or_nothing_of_it_at_each_step() {
-    // To an index that is not there yet, whose folders are made, and to one in a store.
+    // An addition to an index that does not exist yet, and to one in a store.
     end_at_each_step(&Trial::addition(ROOTS[0], "pairs --unit sentence --threshold 0.5", [0, 60]));
     end_at_each_step(&Trial::addition(ROOTS[1], "containment", [40, 40]));
 }
 
-/// Of 18 MiB, which are two parts.
+/// The object has 18 MiB, which are two parts.
 #[test]
 fn an_object_that_is_sent_in_parts_is_the_old_one_or_the_new_one_at_each_step() {
     // Words of a line are separated by spaces.
@@ -40,7 +41,7 @@ fn end_at_each_step(trial: &Trial) {
         trial.restore();
         let Some(step) = ends_at(trial.scene.command(&trial.line), steps.len() + 1) else { break };
         if trial.is_kept(&step) {
-            // The new state does not go again.
+            // Once the new state is there, no later step brings back the old one.
             assert_eq!(kept, steps.len(), "{}, in {}: old again at {step}", trial.line, trial.scene.root);
             kept += 1;
         }

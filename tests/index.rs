@@ -1,4 +1,4 @@
-//! Indexes: what a batch adds is what a run over everything would say of it, whatever happens to the runs that add.
+//! Indexes: a batch adds the rows that a run over everything would have for it, even if runs that add are interrupted.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::program::{Dice, Ended, Place, collection_jsonl, copy_folder, json_lines, jsonl, splits, times};
 
-/// Puts each line into one of `batches` by chance, and writes these as `b0.jsonl` and so on, and `all0.jsonl` and so on with
-/// all of the earlier batches.
+/// Puts each line into one of `batches` at random. Writes each batch as `b0.jsonl` and so on, and each batch with all
+/// earlier ones as `all0.jsonl` and so on. Returns the ids of each batch.
 fn split(place: &Place, lines: &str, batches: usize, dice: &mut Dice) -> Vec<BTreeSet<String>> {
     let mut split = vec![String::new(); batches];
     let mut ids = vec![BTreeSet::new(); batches];
     for (number, line) in lines.lines().enumerate() {
-        // None is empty.
+        // No batch is empty.
         let batch = if number < batches { number } else { dice.below(batches) };
         split[batch].push_str(&format!("{line}\n"));
         ids[batch].insert(json_lines(line)[0]["id"].as_str().unwrap().to_owned());
@@ -29,7 +29,7 @@ fn split(place: &Place, lines: &str, batches: usize, dice: &mut Dice) -> Vec<BTr
     ids
 }
 
-/// The rows of CSV with their first two columns, which are ids.
+/// Returns the rows of CSV with their first two columns, which are ids.
 fn rows(csv: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     csv.lines().skip(1).map(|line| {
         let mut columns = line.split(',');
@@ -39,7 +39,7 @@ fn rows(csv: &str) -> impl Iterator<Item = (&str, &str, &str)> {
 
 #[test]
 fn a_batch_adds_the_rows_that_involve_it_of_a_run_over_everything() {
-    // Small caps and weights by rarity, so that it matters that frequencies are those of everything.
+    // Small caps and weights by rarity make the rows depend on the frequencies in the whole collection.
     let commands = [
         "passages",
         "passages --common 4 --within-documents",
@@ -65,7 +65,7 @@ fn a_batch_adds_the_rows_that_involve_it_of_a_run_over_everything() {
             let found: Vec<_> = rows(&found).map(|(_, _, line)| line).collect();
             assert_eq!(found, expected, "{command}, batch {batch} of {batches}");
             added += found.len();
-            // The index is the collection.
+            // The index as input gives the rows of the whole collection.
             assert_eq!(place.ok(&format!("{command} index --format csv")), everything, "{command}");
         }
         assert!(added > 10, "{command}: hardly a row");
@@ -143,7 +143,8 @@ fn the_script_of_an_addition_gives_its_rows() {
         let script = place.ok(&format!("{command} --add batch --show-sql"));
         let ended = place.run_with(["sql", "-f", "-", "--format", "csv"], &script);
         assert_eq!(ended.code, Some(0), "{script}\n{}", ended.err);
-        // The rows of the last statement; the others are what is left out, and the like.
+        // The script prints the rows of its last statement. The others make tables, such as the one of left-out
+        // documents.
         let copy = command.replace("index", "copy");
         copy_folder(&place.path("index"), &place.path("copy"));
         assert_eq!(ended.text(), place.ok(&format!("{copy} --add batch --format csv")), "{command}");
@@ -152,7 +153,7 @@ fn the_script_of_an_addition_gives_its_rows() {
     assert!(script.starts_with("-- first: ibid ingest b2.jsonl -o added_corpus\n"), "{script}");
 }
 
-/// The ids in an index.
+/// Returns the ids in an index.
 fn ids(place: &Place, index: &str) -> Vec<String> {
     let rows = place.sql(&format!("SELECT doc_id FROM '{index}/documents.parquet' ORDER BY doc_id"));
     rows.iter().map(|row| row["doc_id"].as_str().unwrap().to_owned()).collect()
@@ -165,7 +166,7 @@ fn of_two_additions_at_once_one_comes_after_the_other() {
         let place = Place::new();
         split(&place, &collection_jsonl(90, 300 + round as u64), 3, &mut dice);
         let command = "pairs index --unit sentence --threshold 0.5 --add";
-        // Every other time also the index has to be made.
+        // Every other time, the index must be created, too.
         let begun = if round % 2 == 0 { 1 } else { 0 };
         let mut found = String::new();
         if begun == 1 {
@@ -192,7 +193,7 @@ fn a_run_that_others_are_faster_than_each_time_says_what_its_result_is() {
     let place = Place::with([("a.jsonl", &jsonl([("a", "This is one sentence of a few words.")]))]);
     place.ok("pairs index --add a.jsonl --quiet");
     place.write("late.jsonl", jsonl([("late", "This is one sentence of a few words.")]));
-    // Who is to read what was capped lets the run go on, between its result and its manifest.
+    // The run waits for a reader of the pipe, between its result and its manifest.
     assert!(Command::new("mkfifo").arg(place.path("pipe.csv")).status().unwrap().success());
     let late = "pairs index --add late.jsonl -o out.csv --capped pipe.csv";
     let mut run = place.command(late.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
@@ -256,7 +257,7 @@ fn a_batch_that_is_added_twice_adds_nothing() {
     assert_eq!(again.text(), "id_a,id_b,similarity,sent_a,sent_b\n");
     assert!(again.err.contains("were in the index already") && again.err.contains("new documents 0"), "{}", again.err);
     assert_eq!(files(), before);
-    // With others beside it, these are added.
+    // Known documents together with new ones: the new ones are added.
     let mixed = place.ok("pairs index --add b0.jsonl b1.jsonl --unit sentence --format csv");
     let everything = place.ok("pairs all1.jsonl --unit sentence --format csv");
     let expected: Vec<_> = rows(&everything).collect();
@@ -268,7 +269,7 @@ fn a_batch_that_is_added_twice_adds_nothing() {
     assert_eq!(part, place.sql("SELECT count(*) AS n FROM 'corpus/sentences.parquet'"));
 }
 
-/// Runs what must succeed.
+/// Runs a command that must succeed.
 #[track_caller]
 fn ended(place: &Place, line: &str) -> Ended {
     let ended = place.run(line);
@@ -411,7 +412,7 @@ fn a_damaged_part_is_an_error_that_names_it() {
     assert!(error.contains("its layout 9 is that of ibid 7.0"), "{error}");
 }
 
-/// Documents with a time and a number.
+/// Makes documents with a time and a number.
 fn dated(documents: &[(&str, Value, Value)]) -> String {
     documents.iter().fold(String::new(), |lines, (id, at, n)| {
         let text = format!("The one and only text of {id} is here. Nothing else has it.");
@@ -419,7 +420,7 @@ fn dated(documents: &[(&str, Value, Value)]) -> String {
     })
 }
 
-/// The times of the parts of an index, as its newest manifest has them.
+/// Returns the times of the parts of an index from its newest manifest.
 fn part_times(place: &Place) -> Vec<Value> {
     let mut manifests: Vec<_> =
         fs::read_dir(place.path("index/manifests")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -490,7 +491,7 @@ fn gc_drops_parts_by_time_and_their_files_later() {
     let said = place.ok("gc index --window 48h --dry-run");
     assert!(said.contains("parts would be dropped 2, files and folders would be removed 0, bytes 0"), "{said}");
     assert_eq!((ids(&place, "index").len(), parts(), manifests()), (5, 5, 5));
-    // The newest is of the 5th: from the 3rd on all are kept.
+    // The newest document is of the 5th, so all from the 3rd on are kept.
     let said = place.ok("gc index --window 48h");
     assert!(said.contains("parts dropped 2, files and folders removed 0"), "{said}");
     assert!(said.contains("left for a later call"), "{said}");
@@ -529,9 +530,9 @@ fn what_gc_drops_and_what_is_added_at_once_are_both_so() {
         }
         place.ok("pairs index --add 1.jsonl --time-column at");
         place.ok("pairs index --add 2.jsonl");
-        // Rows that are printed cannot be taken back.
+        // The rows go to a file, because printed rows cannot be taken back.
         let mut adding = place.start("pairs index --add 3.jsonl -o rows.csv");
-        // Until it has read the index, and has not added to it.
+        // Waits until the run has read the index, but has not added to it.
         let began = Instant::now();
         while fs::read_dir(place.path("tmp")).unwrap().count() < 2 && began.elapsed() < Duration::from_secs(5) {
             std::thread::sleep(Duration::from_millis(2));

@@ -23,7 +23,7 @@ fn a_killed_ingest_leaves_the_old_corpus_or_the_new_one() {
 fn a_killed_addition_adds_all_or_nothing_and_loses_no_row() {
     for root in ROOTS {
         kill_often(&Trial::addition(root, "containment", [100, 100]));
-        // Over an index, and over none.
+        // With an existing index, and without one.
         for documents in [[100, 100], [0, 100]] {
             kill_often(&Trial::addition(root, "pairs --unit sentence --threshold 0.5", documents));
         }
@@ -33,7 +33,7 @@ fn a_killed_addition_adds_all_or_nothing_and_loses_no_row() {
 /// Kills a command at random moments, half of them around the moment at which the result appears.
 fn kill_often(trial: &Trial) {
     let (mut dice, mut kept) = (Dice(3), 0);
-    // It is another one on a busy machine.
+    // The moment changes on a busy machine.
     let mut appears = trial.whole_run;
     let kills = times("IBID_KILLS", 12);
     let mut killed = 0;

@@ -1,4 +1,4 @@
-//! How much memory a command takes for more text than it may take memory.
+//! The memory of commands on more text than they may take memory.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use crate::program::{Ended, Place, collection, jsonl, times, watch};
 
-/// No command takes longer.
+/// The maximum time of a command.
 const LONGEST: Duration = Duration::from_secs(7200);
 
-/// How many documents are made at a time.
+/// The number of documents that are made at a time.
 const SOME: usize = 20_000;
 
-/// Writes so many MiB of texts, those of one seed after the other, and some of them once more with another word. Gives how many
-/// documents they are.
+/// Writes `mib` MiB of texts, seed after seed; some texts are repeated with one more word. Returns the number of
+/// documents.
 fn write_texts(place: &Place, mib: u64, seeds: impl IntoIterator<Item = u64>) -> usize {
     let mut file = BufWriter::new(File::create(place.path("texts.jsonl")).unwrap());
     let (mut made, mut made_of): (Vec<(String, String)>, _) = (Vec::new(), None);
@@ -40,11 +40,11 @@ fn write_texts(place: &Place, mib: u64, seeds: impl IntoIterator<Item = u64>) ->
     documents
 }
 
-/// Runs a command that may take so many MiB, and takes a quarter more at most.
+/// Runs a command that may take `memory` MiB, and checks that it takes at most a quarter more.
 fn run_within(place: &Place, line: &str, memory: u64) -> Ended {
     let began = Instant::now();
     let mut command = place.command(format!("{line} --memory {memory}MiB").split(' '));
-    // A stream reads it.
+    // A stream reads the texts from standard input.
     command.stdin(File::open(place.path("texts.jsonl")).map_or_else(|_| Stdio::null(), Stdio::from));
     let (ended, peak) = watch(command, LONGEST);
     eprintln!(
@@ -56,7 +56,7 @@ fn run_within(place: &Place, line: &str, memory: u64) -> Ended {
     ended
 }
 
-/// Texts of 600 MB, as views.
+/// A query for 600 MB of texts, as string views.
 const TEXTS: &str = "(SELECT value, arrow_cast(repeat(md5(CAST(value AS VARCHAR)), 32), 'Utf8View') AS text \
                      FROM generate_series(1, 600000))";
 
@@ -70,7 +70,7 @@ fn a_numbering_does_not_hold_the_texts() {
     assert_eq!(ended.text(), "n,d\n600000,599954\n", "{}", ended.err);
 }
 
-/// What operators and functions hold without a word is seen at the process.
+/// Memory that operators and functions do not reserve counts in the memory of the process.
 #[test]
 fn what_is_not_reserved_ends_the_run() {
     let place = Place::new();
@@ -98,7 +98,8 @@ fn ingest_of_ten_times_the_memory() {
     assert_eq!(counted[0]["d"], documents);
 }
 
-/// What was judged was not added: the process was ended while it wrote the last part, beside the documents in memory.
+/// Regression: judged documents were not added, because the process was ended while it wrote the last part, with the
+/// documents still in memory.
 #[test]
 #[ignore = "long: make test-long PART=memory"]
 fn a_stream_of_more_than_memory_adds_what_it_judged() {
@@ -111,7 +112,7 @@ fn a_stream_of_more_than_memory_adds_what_it_judged() {
     assert_eq!(added[0]["n"], ended.text().lines().count());
 }
 
-/// What is learned was not reserved: the process was ended, with an error that named no operator.
+/// Regression: the memory of learning was not reserved, so the process was ended with an error that named no operator.
 #[test]
 #[ignore = "long: make test-long PART=memory"]
 fn what_codes_are_learned_from_is_reserved() {
@@ -128,12 +129,12 @@ fn what_codes_are_learned_from_is_reserved() {
     }
 }
 
-/// What is run on texts, and what it writes.
+/// A command on the texts, and the file that it writes.
 type Method = (&'static str, &'static str);
 
 const PAIRS: Method = ("pairs corpus -o OUT.csv", "OUT.csv");
 
-/// Without the sentences that stand in many documents.
+/// The passages, without sentences that occur in many documents.
 const PASSAGES: Method = ("passages corpus -o OUT.csv", "OUT.csv");
 
 const OTHERS: [Method; 10] = [
@@ -161,8 +162,8 @@ fn passages_of_ten_times_the_memory() {
     assert_eq!(run_methods_within(times("IBID_MEMORY", 192) as u64, 10, &[PASSAGES]), 1);
 }
 
-/// As much text as memory, a tenth of what the commands take without a limit, and by a variable more; the first of the other commands,
-/// and by another variable all of them.
+/// Runs the first of the other commands on as much text as memory, which is a tenth of the memory that they take
+/// without a limit. One environment variable sets the amount of text, another one the number of commands.
 #[test]
 #[ignore = "long: make test-long PART=memory"]
 fn other_methods_on_as_much_text_as_memory() {
@@ -170,7 +171,8 @@ fn other_methods_on_as_much_text_as_memory() {
     run_methods_within(times("IBID_MEMORY", 128) as u64, times("IBID_MEMORY_TIMES", 1) as u64, methods);
 }
 
-/// Runs methods on so many times as much text as they may take memory. They may fail, and say for want of what. Gives how many did not.
+/// Runs methods on `more` times as much text as they may take memory. A method may fail if its error names the operator
+/// and the remedy. Returns the number of methods that succeeded.
 fn run_methods_within(memory: u64, more: u64, methods: &[Method]) -> usize {
     let place = Place::new();
     write_texts(&place, more * memory, 1..);
@@ -196,7 +198,7 @@ fn run_methods_within(memory: u64, more: u64, methods: &[Method]) -> usize {
             assert!(is_named, "{}", ended.err);
             continue;
         }
-        // As good as no limit, but for ten times as much text.
+        // A limit so high that it has no effect, except for ten times as much text.
         let (ended, without) = run("without", 40 * memory);
         assert_eq!(ended.code, Some(0), "{}", ended.err);
         assert!(with == without, "{method} gives other rows with little memory");

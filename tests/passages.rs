@@ -1,4 +1,4 @@
-//! The passages that the pipeline finds, against the paper's own algorithms and by hand.
+//! The passages that the pipeline finds, compared with the paper's own algorithms and with expected ones by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -59,10 +59,10 @@ fn diagonals_of_similar_sentences_are_the_passages_of_the_papers_algorithms() {
     }
 }
 
-/// Documents of two, sentences where they begin, sentences in the run.
+/// The two documents of a run, the sentences at which it begins, and its number of sentences.
 type Run = (String, String, usize, usize, usize);
 
-/// The sets of the sentences of each document.
+/// Returns the sets of the sentences of each document.
 fn sentences_of(place: &Place, corpus: &str) -> BTreeMap<String, Vec<BTreeSet<u64>>> {
     let rows = place.sql(&format!(
         "SELECT doc_id, shingles(words(normalize(text)), 3) AS set FROM '{corpus}/sentences.parquet' ORDER BY doc_id, sent"
@@ -84,7 +84,7 @@ fn number(row: &Value, name: &str) -> usize {
     row[name].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or_else(|| panic!("{name} of {row}"))
 }
 
-/// PDC-MR: algorithm 1 gives the duplicated sentences of each pair of documents, algorithm 2 their diagonals.
+/// Computes PDC-MR: algorithm 1 gives the duplicated sentences of each pair of documents, algorithm 2 their diagonals.
 fn paper(documents: &BTreeMap<String, Vec<BTreeSet<u64>>>, threshold: f64, min_sentences: usize) -> BTreeSet<Run> {
     let mut found = BTreeSet::new();
     for (a, sentences_a) in documents {
@@ -142,17 +142,17 @@ fn a_sentence_in_200_000_documents_makes_no_pairs_and_is_reported() {
     assert_eq!(capped, [expected]);
     let summary = run("passages --families families.parquet");
     assert!(summary.contains("families 1, documents in families 200,000"), "{summary}");
-    // Two words behind the notice are the same by chance.
+    // Some documents have the same two words after the notice by chance.
     assert!(place.sql("SELECT * FROM 'found.parquet'").len() < 100, "{summary}");
     let representatives = "SELECT count(*) AS places, count(*) FILTER (WHERE representative) AS representatives, \
                            min(similarity) AS similarity FROM 'families.parquet'";
     assert_eq!(place.sql(representatives), [json!({"places": DOCUMENTS, "representatives": 1, "similarity": 1.0})]);
-    // Whole documents share no more than the elements of the sentence, which are nobody's rarest.
+    // Whole documents share only the elements of the sentence, which are not among the rarest elements of any document.
     let summary = run("pairs");
     assert!(summary.contains("pairs 0, capped 0"), "{summary}");
 }
 
-/// Words without an end of a sentence.
+/// Makes words without an end of a sentence.
 fn words(dice: &mut Dice, count: usize) -> String {
     let mut words = String::new();
     while words.split(' ').count() <= count {
@@ -162,7 +162,7 @@ fn words(dice: &mut Dice, count: usize) -> String {
     words.split(' ').take(count).collect::<Vec<_>>().join(" ")
 }
 
-/// Pages with a side bar of their own title, and a text of their own.
+/// Makes pages, each with a side bar that names the page, and with a text of its own.
 fn pages(count: usize) -> Vec<(String, String)> {
     let mut dice = Dice(3);
     let bar: Vec<_> = (0..6).map(|_| dice.sentence(12, 3000)).collect();
@@ -194,7 +194,7 @@ fn a_side_bar_is_a_family_and_no_passage() {
     );
     assert_eq!(coverage, [json!({"documents": 40, "closest": 0, "in_passages": 0, "right": true})]);
     place.ok("verify out");
-    // As it was where each text may found pairs, all pages are paired.
+    // If any text may found passages, all pages are paired.
     let every = place.run("passages in.jsonl --common none -o all.parquet").err;
     assert!(every.contains("passages 780, families 0"), "{every}");
     let refused = place.fails(1, "passages in.jsonl --common none --max-pairs 1000");
@@ -215,7 +215,7 @@ fn common_text_beside_rare_text_belongs_to_a_passage() {
     place.ok("passages in.jsonl -o found.parquet --coverage coverage.csv");
     let rows = place.sql("SELECT doc_a, doc_b, char_a_start, char_a_end FROM 'found.parquet'");
     assert_eq!((rows.len(), &rows[0]["doc_a"], &rows[0]["doc_b"]), (1, &json!("p004"), &json!("p009")));
-    // From the side bar on.
+    // The passage begins in the side bar.
     let quoted = pages[4].1.find(&quote).unwrap();
     assert!(number(&rows[0], "char_a_start") < 10, "{rows:?}");
     assert!(number(&rows[0], "char_a_end") >= quoted + quote.len(), "{rows:?}");
@@ -234,12 +234,13 @@ fn one_document_that_quotes_what_many_have_gets_its_sources() {
     let found = place.rows("passages one.jsonl --against sources.jsonl");
     assert_eq!(found.len(), 25);
     assert!(found.iter().all(|row| row["doc_a"] == "quoting"));
-    // Among themselves they are many.
+    // Within the sources alone, the quote is in many documents.
     let among = place.run("passages sources.jsonl -o found.parquet").err;
     assert!(among.contains("passages 0, families 1, documents in families 25"), "{among}");
 }
 
-/// A licence in three documents, two of which have the same word of it changed and a quote besides.
+/// Makes a licence, a quote, and three documents with the licence. Two of them have the same word of it changed, and
+/// the quote.
 fn licensed() -> (String, String, Vec<(&'static str, String)>) {
     let mut dice = Dice(29);
     let (licence, quote) = (words(&mut dice, 120), words(&mut dice, 40));
@@ -384,7 +385,7 @@ fn passages_within_a_document_stand_apart() {
     }
 }
 
-/// A collection with banners, quotes and edits.
+/// Makes a collection with banners, quotes and edits.
 fn with_banners(seed: u64) -> Vec<(String, String)> {
     let mut dice = Dice(seed);
     let banner = |dice: &mut Dice| (0..2 + dice.below(5)).map(|_| dice.sentence(14, 3000)).collect::<Vec<_>>();
@@ -415,7 +416,7 @@ fn with_banners(seed: u64) -> Vec<(String, String)> {
     made.into_iter().enumerate().map(|(i, sentences)| (format!("d{i:02}"), sentences.join(" "))).collect()
 }
 
-/// How much of `whole` lies in `parts`; 1 if it is empty.
+/// Returns the share of `whole` that lies in `parts`, or 1 if `whole` is empty.
 fn covered(whole: [usize; 2], parts: &[[usize; 2]]) -> f64 {
     let lies_in = |at: usize| parts.iter().any(|part| part[0] <= at && at < part[1]);
     let [covered, all] = [(whole[0]..whole[1]).filter(|&at| lies_in(at)).count(), whole[1].saturating_sub(whole[0])]
@@ -423,7 +424,7 @@ fn covered(whole: [usize; 2], parts: &[[usize; 2]]) -> f64 {
     if all == 0 { 1.0 } else { f64::from(covered) / f64::from(all) }
 }
 
-/// A range of ASCII without so many words at either end.
+/// Returns a range of an ASCII text without the first and the last `words` words.
 fn within(text: &str, range: [usize; 2], words: usize) -> [usize; 2] {
     let starts: Vec<_> =
         text[range[0]..range[1]].split(' ').map(|word| word.as_ptr() as usize - text.as_ptr() as usize).collect();
@@ -435,9 +436,9 @@ fn within(text: &str, range: [usize; 2], words: usize) -> [usize; 2] {
 
 #[test]
 fn what_is_found_without_a_limit_lies_in_passages_or_families() {
-    /// What a sample of fingerprints may miss at the end of a run.
+    /// The number of words that a sample of fingerprints may miss at either end of a run.
     const MARGIN: usize = 11;
-    // How many passages there are, and of how many nine tenths are covered.
+    // The number of passages, and the number of them that are covered to nine tenths.
     let (mut equal, mut near) = ([0, 0], [0, 0]);
     for seed in 0..times("IBID_COVERED", 12) as u64 {
         let documents: BTreeMap<String, String> = with_banners(seed).into_iter().collect();
@@ -470,7 +471,7 @@ fn what_is_found_without_a_limit_lies_in_passages_or_families() {
             let counts = if is_equal { &mut equal } else { &mut near };
             counts[0] += 1;
             counts[1] += usize::from(sides.iter().all(|side| side.1 >= 0.9));
-            // So many words have a sampled fingerprint of theirs, whatever stands beside them.
+            // A run of that many words has a sampled fingerprint of its own, whatever the words around it.
             if is_equal && sides[0].0.split_whitespace().count() >= 22 {
                 let is_covered = sides.iter().all(|side| side.1 >= 0.9 || side.1 > 0.0 && side.2 >= 1.0);
                 assert!(is_covered, "seed {seed}: {row}\n{sides:?}\n{passages:?}\n{families:?}");

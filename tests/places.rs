@@ -1,4 +1,4 @@
-//! Where things are read from and go to: names that could be patterns, and results that would take the place of something.
+//! The places of inputs and results: names that could be patterns, and results that would overwrite something.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -74,7 +74,7 @@ fn patterns_are_found_below_folders_of_any_name() {
     }
 }
 
-/// What a run that was killed leaves, and what is there of another time, is not read as if it counted.
+/// Files that a killed run left, and files of an earlier run, are not read.
 #[test]
 fn a_pattern_takes_nothing_that_no_manifest_counts() {
     let server = Server::start();
@@ -82,7 +82,7 @@ fn a_pattern_takes_nothing_that_no_manifest_counts() {
     for (name, id) in [("old.jsonl", "a"), ("new.jsonl", "b")] {
         place.write(name, jsonl([(id, "One.")]));
     }
-    // A corpus that was copied as it stands, and replaced.
+    // A corpus that was copied with its manifest, and then replaced.
     place.ok("ingest old.jsonl -o corpus");
     for file in ["documents.parquet", "sentences.parquet", "manifest.json"] {
         server.put(&format!("copied/{file}"), place.read(format!("corpus/{file}")));
@@ -93,7 +93,7 @@ fn a_pattern_takes_nothing_that_no_manifest_counts() {
     }
     let ended = server.ok("pairs s3://box/copied/documents*.parquet");
     assert!(ended.err.contains("documents 1,"), "{}", ended.err);
-    // One whose manifest did not come, and an index without one.
+    // A corpus whose manifest was not written, and an index without one.
     server.ok("ingest new.jsonl -o s3://box/killed/");
     fs::remove_file(server.object("killed/manifest.json")).unwrap();
     server.ok("pairs s3://box/index --add new.jsonl");
@@ -125,7 +125,7 @@ fn a_corpus_without_one_of_its_tables_is_none_of_documents() {
     }
 }
 
-/// The second run of a benchmark that writes tables of these names was refused.
+/// Regression: the second run of a benchmark that writes tables with these names was refused.
 #[test]
 fn only_a_folder_whose_manifest_says_so_is_a_corpus() {
     let place = Place::with([("in.jsonl", &jsonl([("a", "One.")]))]);
@@ -137,7 +137,7 @@ fn only_a_folder_whose_manifest_says_so_is_a_corpus() {
         }
     }
     assert_eq!(place.rows("pairs tables --threshold 1").len(), 1);
-    // A corpus that was copied without it.
+    // A corpus that was copied without its manifest.
     let server = Server::start();
     place.ok("ingest in.jsonl -o corpus");
     fs::remove_file(place.path("corpus/manifest.json")).unwrap();
@@ -182,7 +182,7 @@ fn no_result_takes_the_place_of_another() {
         let said = place.fails(1, &format!("passages corpus -o {folder} --format csv"));
         assert!(said.contains("it is a folder; name a file"), "{said}");
     }
-    // A table of a collection is no place for a result.
+    // A result cannot replace a table of a collection.
     for file in ["corpus/documents.parquet", "corpus/sentences.parquet", "corpus/pairs.parquet"] {
         let said = place.fails(1, &format!("passages corpus -o {file}"));
         assert!(said.contains("that folder is a corpus, an index or a result"), "{said}");
@@ -235,7 +235,7 @@ fn no_result_takes_the_place_of_an_input() {
         let said = place.fails(1, line);
         assert!(said.contains("is one of the inputs, and is named for a result"), "{line}: {said}");
     }
-    // Those that it has open, too.
+    // Files that the process has open are checked, too.
     for how in ["-o /dev/stdout 1<>in/a.jsonl", ">>in/a.jsonl", "-o /dev/fd/3 3<>in/a.jsonl"] {
         let mut shell = Command::new("bash");
         let script = format!("{} pairs in/a.jsonl --format ndjson {how}", env!("CARGO_BIN_EXE_ibid"));
@@ -305,7 +305,7 @@ fn no_result_takes_the_place_of_an_input() {
         assert!(said.contains(says), "{said}");
         assert_eq!((place.read("own.csv"), place.read("sql.csv")), (script.into(), b"SELECT 1".into()));
     }
-    // What has the name of a table is one of the user's here.
+    // A file with the name of a table belongs to the user here.
     fs::create_dir(place.path("data")).unwrap();
     place.ok("sql -o data/documents.parquet SELECT'a'AS\tid,'One.'AS\ttext");
     for line in ["ingest data -o data", "ingest data/documents.parquet -o data --on-error skip"] {
@@ -316,7 +316,7 @@ fn no_result_takes_the_place_of_an_input() {
     place.ok("pairs in/a.jsonl -o results/pairs.parquet");
     let said = place.fails(1, "clusters in/a.jsonl -o results");
     assert!(said.contains("it holds pairs.parquet, which this command does not write"), "{said}");
-    // What no format is known of is no input.
+    // A file of unknown format is no input.
     place.write("in/rows", "of another run");
     place.ok("pairs in --format csv -o in/rows");
     // A query may read what its result replaces.
@@ -327,14 +327,14 @@ fn no_result_takes_the_place_of_an_input() {
     assert!(said.contains("is one of the inputs"), "{said}");
 }
 
-/// The second run would have read what the first one wrote.
+/// Otherwise the second run would read the files that the first one wrote.
 #[test]
 fn what_was_written_below_an_input_is_passed_over() {
     let server = Server::start();
     let place = &server.place;
     place.write("in/a.jsonl", jsonl([("a", "One."), ("b", "One.")]));
     server.put("in/a.jsonl", place.read("in/a.jsonl"));
-    // Of another input nothing is said by that.
+    // This does not affect the check of another input.
     place.write("other/b.jsonl", jsonl([("c", "Two.")]));
     place.write("other/notes.dat", "of no kind");
     let said = server.fails("pairs other s3://box/none/");
@@ -370,7 +370,7 @@ fn folders_that_are_called_as_those_of_an_index_are_read() {
     }
 }
 
-/// Its tables would be read as documents, so that each text came twice.
+/// Otherwise its tables would be read as documents, and each text would come twice.
 #[test]
 fn a_damaged_collection_below_an_input_is_no_documents() {
     let server = Server::start();
@@ -396,7 +396,7 @@ fn what_is_named_counts_as_named_behind_its_folder() {
     }
 }
 
-/// Opened by its name it would have been written from its beginning.
+/// If it were opened by its name, the file would be written from its beginning.
 #[test]
 fn a_result_goes_to_standard_output_behind_what_is_there() {
     let place = Place::new();
@@ -441,7 +441,7 @@ fn further_files_of_a_method_take_their_places_when_its_statement_is_done() {
     let ended = place.run_with(["sql", &format!("SELECT CAST(count(*) || 'x' AS INT) FROM {call}")], "");
     assert!(ended.code == Some(1) && ended.err.contains("Cannot cast"), "{}", ended.err);
     assert_eq!(place.read("c.csv"), b"n\n1\n");
-    // What was found of bad input is kept.
+    // The bad records that were found are kept.
     assert_eq!(String::from_utf8(place.read("q.jsonl")).unwrap().lines().count(), 1);
     assert_eq!(
         place.sql(&format!("SELECT (SELECT max(n) FROM 'c.csv') AS n, count(*) AS rows FROM {call}")),
@@ -473,7 +473,7 @@ fn a_quarantine_in_a_store_takes_the_place_of_no_other_object() {
     }
     assert_eq!(server.get("in.jsonl"), records.as_bytes());
     assert_eq!(server.get("thesis.txt"), b"of another kind");
-    // That of an earlier run is.
+    // The quarantine of an earlier run is replaced.
     for _ in 0..2 {
         server.ok(&quarantine("bad.jsonl"));
         assert!(String::from_utf8(server.get("bad.jsonl")).unwrap().contains("\"data\":\"{bad\""));

@@ -1,4 +1,4 @@
-//! Runs the program in a folder of its own. What the tests of the program share.
+//! Helpers of the tests that run the program, each in a folder of its own.
 
 use std::fmt::{Debug, Write as _};
 use std::io::{Read as _, Write as _};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How a run of the program ended.
+/// The outcome of a run of the program.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// The exit code; `None` where a signal ended it.
+    /// The exit code; `None` if a signal ended the run.
     pub(crate) code: Option<i32>,
     pub(crate) out: Vec<u8>,
     pub(crate) err: String,
@@ -24,7 +24,7 @@ impl Ended {
     }
 }
 
-/// A folder that goes after the test. Commands run in it, and find it as their folder for temporary files.
+/// A folder that is removed after the test. Commands run in it, and have their folder for temporary files in it.
 pub(crate) struct Place(TempDir);
 
 impl Place {
@@ -34,7 +34,7 @@ impl Place {
         Self(folder)
     }
 
-    /// A place with files.
+    /// Makes a place with files.
     pub(crate) fn with<const N: usize>(files: [(&str, &str); N]) -> Self {
         let place = Self::new();
         for (name, contents) in files {
@@ -57,7 +57,7 @@ impl Place {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// The names in the folder, hidden ones, too.
+    /// Returns the names in the folder, including hidden ones.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -87,7 +87,7 @@ impl Place {
         run_command(self.command(arguments), input)
     }
 
-    /// Runs what must succeed, and gives its output.
+    /// Runs a command that must succeed, and returns its output.
     #[track_caller]
     pub(crate) fn ok(&self, line: &str) -> String {
         let ended = self.run(line);
@@ -95,7 +95,7 @@ impl Place {
         String::from_utf8(ended.out).unwrap()
     }
 
-    /// Runs what must fail with this exit code, and gives what it said.
+    /// Runs a command that must fail with this exit code, and returns its standard error.
     #[track_caller]
     pub(crate) fn fails(&self, code: i32, line: &str) -> String {
         let ended = self.run(line);
@@ -103,13 +103,13 @@ impl Place {
         ended.err
     }
 
-    /// The rows that a command gives.
+    /// Returns the rows that a command prints.
     #[track_caller]
     pub(crate) fn rows(&self, line: &str) -> Vec<Value> {
         json_lines(&self.ok(&format!("{line} --format ndjson")))
     }
 
-    /// The rows that a query gives.
+    /// Returns the rows of a query.
     #[track_caller]
     pub(crate) fn sql(&self, sql: &str) -> Vec<Value> {
         let ended = self.run_with(["sql", sql, "--format", "ndjson"], "");
@@ -122,21 +122,21 @@ impl Place {
 pub(crate) fn run_command(mut command: Command, input: &str) -> Ended {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
-    // It may end without having read all.
+    // The command may end before it has read all of its input.
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).ok());
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() }
 }
 
-/// Runs a command to its end, or fails where it takes longer than `longest`. With the most memory that it took, in MiB.
+/// Runs a command to its end, and fails if it takes longer than `longest`. Returns its peak memory in MiB, too.
 #[track_caller]
 pub(crate) fn watch(mut command: Command, longest: Duration) -> (Ended, u64) {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     watch_child(child, longest, &command)
 }
 
-/// Does as [`watch`] does with a process that runs, whose output is had through pipes, and which `what` names.
+/// Watches a running process like [`watch`]. Its output must go to pipes; `what` names it in errors.
 #[track_caller]
 pub(crate) fn watch_child(mut child: Child, longest: Duration, what: impl Debug) -> (Ended, u64) {
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
@@ -151,7 +151,7 @@ pub(crate) fn watch_child(mut child: Child, longest: Duration, what: impl Debug)
     let (began, status_file) = (Instant::now(), format!("/proc/{}/status", child.id()));
     let mut peak = 0;
     let status = loop {
-        // A process that has ended has a status still, and no memory.
+        // A process that has ended still has a status file, but without its memory.
         let status = std::fs::read_to_string(&status_file).unwrap_or_default();
         if let Some(line) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
             peak = line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10;
@@ -169,7 +169,7 @@ pub(crate) fn watch_child(mut child: Child, longest: Duration, what: impl Debug)
     (Ended { code: status.code(), out: out.join().unwrap(), err }, peak)
 }
 
-/// Makes a folder what another one is, with the folders in it.
+/// Replaces a folder by a copy of another one, including subfolders.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     if to.exists() {
         std::fs::remove_dir_all(to).unwrap();
@@ -185,13 +185,13 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// How often something is tried at random: `fallback`, or what the environment variable says.
+/// Returns the number of random trials: the value of the environment variable, or `fallback`.
 pub(crate) fn times(variable: &str, fallback: usize) -> usize {
     std::env::var(variable).map_or(fallback, |times| times.parse().unwrap())
 }
 
-/// Returns the commands that are tried on collections split at random, each with the number of its round: one of `every` so many, or
-/// all of them in as many rounds as `IBID_SPLITS` says.
+/// Returns the commands that are tried on randomly split collections, each with the number of its round: every
+/// `every`-th command, or all of them in as many rounds as `IBID_SPLITS` says.
 pub(crate) fn splits<'a>(commands: &'a [&'a str], every: usize) -> impl Iterator<Item = (usize, &'a str)> {
     let rounds = times("IBID_SPLITS", 0);
     let step = if rounds == 0 { every } else { 1 };
@@ -202,21 +202,21 @@ pub(crate) fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What gzip makes of `data`.
+/// Compresses `data` with gzip.
 pub(crate) fn gzip(data: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(data.as_ref()).unwrap();
     encoder.finish().unwrap()
 }
 
-/// What bzip2 makes of `data`.
+/// Compresses `data` with bzip2.
 pub(crate) fn bzip2(data: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
     encoder.write_all(data.as_ref()).unwrap();
     encoder.finish().unwrap()
 }
 
-/// Documents as JSON lines.
+/// Returns documents as JSON lines.
 pub(crate) fn jsonl<I: AsRef<str>, T: AsRef<str>>(documents: impl IntoIterator<Item = (I, T)>) -> String {
     documents.into_iter().fold(String::new(), |mut lines, (id, text)| {
         writeln!(lines, "{}", serde_json::json!({ "id": id.as_ref(), "text": text.as_ref() })).unwrap();
@@ -224,7 +224,7 @@ pub(crate) fn jsonl<I: AsRef<str>, T: AsRef<str>>(documents: impl IntoIterator<I
     })
 }
 
-/// Numbers that look random and are the same in every run (SplitMix64).
+/// A generator of numbers that look random and are the same in every run (SplitMix64).
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -236,7 +236,7 @@ impl Dice {
         usize::try_from((z ^ (z >> 31)) % n as u64).unwrap()
     }
 
-    /// A sentence of up to `longest` words, four at least, out of `vocabulary` many.
+    /// Makes a sentence of four to `longest` words from a vocabulary of `vocabulary` words.
     pub(crate) fn sentence(&mut self, longest: usize, vocabulary: usize) -> String {
         let length = 4 + self.below(longest - 3);
         let words: Vec<String> = (0..length).map(|_| word(self.below(vocabulary))).collect();
@@ -244,15 +244,15 @@ impl Dice {
     }
 }
 
-/// The `n`-th word.
+/// Returns the `n`-th word.
 fn word(n: usize) -> String {
     const SYLLABLES: [&str; 16] =
         ["ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va"];
     [n % 16, n / 16 % 16, n / 256 % 16, n / 4096 % 16].map(|i| SYLLABLES[i]).concat()
 }
 
-/// A collection of `documents`, of which about one in three holds two to six sentences of an earlier one, some of them
-/// with a word changed, some left out. A few sentences stand in many.
+/// Makes a collection of `documents` documents. About one in three holds two to six sentences of an earlier one, some
+/// of them with a word changed, some left out. A few sentences occur in many documents.
 pub(crate) fn collection(documents: usize, seed: u64) -> Vec<(String, Vec<String>)> {
     let mut dice = Dice(seed);
     let banners: Vec<String> = (0..3).map(|_| dice.sentence(9, 3000)).collect();
@@ -282,7 +282,7 @@ pub(crate) fn collection(documents: usize, seed: u64) -> Vec<(String, Vec<String
     made
 }
 
-/// The same as JSON lines.
+/// Makes the same collection as JSON lines.
 pub(crate) fn collection_jsonl(documents: usize, seed: u64) -> String {
     jsonl(collection(documents, seed).into_iter().map(|(id, sentences)| (id, sentences.join(" "))))
 }

@@ -1,7 +1,7 @@
-//! The generated pages of `docs/` and the output in the README: they say what the program says, and a test fails when
-//! they are stale. And the links of all pages.
+//! The generated pages of `docs/` and the output in the README: a test fails if they differ from the program's output.
+//! Also the links of all pages.
 //!
-//! `make docs` writes them anew; it is `IBID_BLESS=1 cargo test --workspace -- reference::`.
+//! `make docs` regenerates them; it runs `IBID_BLESS=1 cargo test --workspace -- reference::`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn assert_fresh(page: &str, expected: &str) {
     );
 }
 
-/// The README with what its query over the demo's result prints now.
+/// Returns the README with the current output of its query over the demo's result.
 fn readme() -> String {
     let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
@@ -81,7 +81,7 @@ fn readme() -> String {
     format!("{before}$ target/debug/ibid sql \"{sql}\"\n{printed}```{after}")
 }
 
-/// A function as the reference shows it.
+/// A function in the reference.
 struct Function {
     name: String,
     aliases: Vec<String>,
@@ -123,7 +123,7 @@ fn sql_reference() -> String {
     page
 }
 
-/// All functions, those of a section together, in the order in which the crate lists them.
+/// Returns all functions, grouped by section, in the order in which the crate lists them.
 fn functions() -> Vec<Function> {
     let scalars = ibid::scalar_functions();
     let aggregates = ibid_udfs::aggregate_functions();
@@ -190,25 +190,25 @@ fn command_line_reference() -> String {
     page
 }
 
-/// The commands that a help text lists.
+/// Returns the commands that a help text lists.
 fn commands(help: &str) -> impl Iterator<Item = &str> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // A description that is wrapped goes on further to the right.
+    // The next line of a wrapped description is indented further.
     listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()))
 }
 
-/// What `ibid [command] --help` prints.
+/// Returns the output of `ibid [command] --help`.
 fn help(command: &[&str]) -> String {
     let text = ibid(&[command, &["--help"]].concat());
     text.lines().fold(String::new(), |page, line| page + line.trim_end() + "\n")
 }
 
-/// What the program prints, a hundred columns wide.
+/// Returns the output of the program, a hundred columns wide.
 fn ibid(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_ibid"))
         .args(arguments)
         .env("COLUMNS", "100")
-        // The width of a terminal would come before COLUMNS.
+        // The width of a terminal would take precedence over COLUMNS.
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -254,7 +254,7 @@ fn capitalized(name: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The text with a mark between its sentences.
+/// Returns the text with a mark between its sentences.
 fn marked(text: &str, sentences: &[&str]) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,16 +1,16 @@
-//! Pages of results: the places that they show, what they refuse, and verdicts on them.
+//! Pages of results: the places that they show, the input that they refuse, and verdicts on them.
 
 use serde_json::{Value, json};
 
 use crate::program::{Dice, Place, collection_jsonl, jsonl};
 
-/// The data of a page.
+/// Returns the data of a page.
 fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
-/// Returns a range of a document's text, in units of UTF-16, which one part of it has.
+/// Returns a range of a document's text, in UTF-16 code units. One part of the document must contain the range.
 fn slice(document: &Value, start: &Value, end: &Value) -> String {
     let [start, end] = [start, end].map(|at| usize::try_from(at.as_u64().unwrap()).unwrap());
     for part in document["parts"].as_array().unwrap() {
@@ -29,7 +29,7 @@ fn characters(text: &str, start: &Value, end: &Value) -> String {
     text.chars().skip(start).take(end - start).collect()
 }
 
-/// Puts the edits of two slices back: what is replaced in the first makes the second.
+/// Returns true if the edits turn the first slice into the second.
 fn is_edited_to(a: &str, edits: &Value, b: &str) -> bool {
     let [a, b] = [a, b].map(|text| text.encode_utf16().collect::<Vec<_>>());
     let (mut in_a, mut in_b) = (0, 0);
@@ -45,7 +45,7 @@ fn is_edited_to(a: &str, edits: &Value, b: &str) -> bool {
     a[in_a..] == b[in_b..]
 }
 
-/// Documents of sentences in several scripts that share runs of them, some words changed.
+/// Makes documents with sentences in several scripts. They share runs of sentences, with some words changed.
 fn documents(dice: &mut Dice) -> Vec<(String, String)> {
     let words =
         ["ferry", "Bergen", "漢字", "קו", "😀", "e\u{301}tat", "22", "<b>", "harbour", "\u{1}", "votes", "Monday"];
@@ -176,7 +176,7 @@ fn pages_of_a_folder_have_each_match_once() {
     keys.dedup();
     assert_eq!(keys.len(), count);
     assert_eq!(place.sql("SELECT count(*) AS rows FROM 'reuse.parquet'")[0]["rows"], count);
-    // It takes the place of such a folder, and of nothing else.
+    // A report replaces a folder of a report, and no other folder.
     place.ok("report reuse.parquet --corpus docs.jsonl -o book/ --max-size 1MiB");
     place.write("book/notes.txt", "mine");
     assert!(place.fails(1, "report reuse.parquet --corpus docs.jsonl -o book/").contains("notes.txt"));
@@ -202,7 +202,7 @@ fn verdicts_score_a_result() {
     };
     let first: String =
         (0..10).map(|i| line(i, if i < 8 { "same" } else { "false" }, json!(0.8 + i as f64 / 100.0), 1)).collect();
-    // A later verdict on one of them, one that nobody can tell, and one of a family, which has no similarity.
+    // A later verdict on one of them, one that is unsure, and one on a family, which has no similarity.
     let second =
         line(9, "quotation", json!(0.89), 2) + &line(10, "unsure", json!(0.99), 2) + &line(11, "same", Value::Null, 2);
     place.write("a.ndjson", first);
@@ -215,7 +215,7 @@ fn verdicts_score_a_result() {
     let found: Vec<_> = scores.iter().map(|row| (row["judged"].clone(), row["right"].clone())).collect();
     let expected = (1..=10).map(|judged| (json!(judged), json!(if judged == 1 { 1 } else { judged - 1 })));
     assert_eq!(found, expected.collect::<Vec<_>>());
-    // Wilson's interval of 9 of 10, as the tables have it.
+    // Wilson's interval for 9 of 10, as in published tables.
     let [low, high] = ["low", "high"].map(|name| (scores[9][name].as_f64().unwrap() * 1e4).round() / 1e4);
     assert_eq!([low, high], [0.5958, 0.9821]);
     place.write("c.ndjson", "{\"result\":\"9f\",\"key\":\"1\",\"verdict\":\"maybe\"}\n");

@@ -1,5 +1,4 @@
-//! Object stores, by a server of S3 on this machine: what commands read there and write there, and what they say when something
-//! is wrong.
+//! Object stores, with a local S3 server: reads and writes of commands, and their messages about errors.
 
 use std::fs::File;
 use std::process::Command;
@@ -8,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::program::{Ended, Place, bzip2, collection_jsonl, copy_folder, gzip, jsonl, times};
 use crate::s3_server::{KEY, ROLE_KEY, ROLE_SECRET, ROLE_TOKEN, Request, SECRET, Server, end, read_of};
 
-/// The authority of the server's certificate, which is none that systems know.
+/// The authority of the server's certificate, which operating systems do not know.
 const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/s3-server/tls/authority.pem");
 
 #[test]
@@ -61,7 +60,8 @@ fn external_tables_are_of_what_from_takes() {
     assert!(said.contains("s3://box/changing/x.csv: it was changed while it was read"), "{said}");
 }
 
-/// Of the same key, size and time, so that footers and statistics that are kept of one might be taken for those of the other.
+/// The objects have the same key, size and time, so cached footers and statistics of one could be taken for those of
+/// the other.
 #[test]
 fn objects_of_two_buckets_are_told_apart() {
     let server = Server::start();
@@ -79,7 +79,7 @@ fn objects_of_two_buckets_are_told_apart() {
     assert_eq!(server.sql(sql), "a,b\n1,2\n");
 }
 
-/// Streams of bzip2 and frames of zstd one after another, as programs with many threads write them.
+/// The objects have several streams of bzip2 and frames of zstd, as programs with many threads write them.
 #[test]
 fn packed_objects_are_read_to_their_end() {
     let server = Server::start();
@@ -114,7 +114,7 @@ fn a_file_of_another_corpus_is_told_by_its_seal() {
         server.requests();
         assert_eq!(count(&format!("s3://box/{folder}/documents.parquet")), "n\n20\n");
         let requests = server.requests();
-        // Of the manifest and of the file whether it is there, and what it holds: of the file its end, and the rows.
+        // Two requests for the manifest: existence and content. Three for the file: existence, footer and rows.
         assert_eq!(requests.len(), 5, "{requests:#?}");
     }
     server.ok("clusters a.jsonl -o s3://box/groups/");
@@ -163,10 +163,10 @@ fn what_is_wrong_is_told_apart() {
     ] {
         let said = server.fails(&format!("pairs {input}"));
         assert!(said.contains(expected), "{input}: {said}");
-        // Once, and without what the libraries say.
+        // The message comes once, and without the texts of the libraries.
         assert!(said.lines().count() == 1 && !said.contains("Generic") && !said.contains("Error"), "{input}: {said}");
     }
-    // Nor can it be written there.
+    // Writing there fails, too.
     for (bucket, expected) in [
         ("nobucket", "there is no bucket s3://nobucket at http://127.0.0.1:"),
         ("skewed", "the clock of this machine is too far from that of the server, which is at 2001"),
@@ -211,11 +211,11 @@ fn what_is_wrong_is_told_apart() {
     assert!(ended.err.contains("it may not be read without a key"), "{}", ended.err);
     let ended = end(server.command(["pairs", "s3://public/x.jsonl", "--allow-http", "--no-sign-request"]));
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    // As any server of files.
+    // The server works like any web server with files.
     let web = format!("{}/public/x.jsonl", server.address);
     let ended = end(server.command(["pairs", &web, "--allow-http"]));
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    // What it is asked for may be another file.
+    // Another query string may return another file.
     let pages = [1, 2].map(|page| format!("{web}?page={page}"));
     let ended = end(server.command(["pairs", &pages[0], &pages[1], &pages[0], "--allow-http"]));
     assert!(ended.err.contains("documents 2,"), "{}", ended.err);
@@ -264,8 +264,8 @@ fn keys_come_from_profiles() {
     assert!(said.contains("no credentials of the profile none") && said.contains("`none` was not defined"), "{said}");
 }
 
-/// The keys of a role end, and come with a token: for the token of a web identity, as pods have it, for the keys of a profile, or for
-/// being the container or the machine that has the role.
+/// The keys of a role expire, and come with a token. A program gets them for the token of a web identity, as in pods,
+/// for the keys of a profile, or because it runs in a container or on a machine that has the role.
 #[test]
 fn keys_of_roles_are_asked_for() {
     const ROLE: &str = "arn:aws:iam::123456789012:role/reader";
@@ -326,7 +326,7 @@ fn keys_of_roles_are_asked_for() {
     }
 }
 
-/// Asks for the row of `x.csv` with the key, these further arguments and these variables.
+/// Queries the row of `x.csv` with the key, these further arguments and these variables.
 fn ask(server: &Server, arguments: &[&str], variables: &[(&str, &str)]) -> (Ended, Vec<Request>) {
     server.put("x.csv", "a\n1\n");
     server.requests();
@@ -346,7 +346,7 @@ fn variables_say_whose_keys_which_region_and_which_server() {
     let run = |arguments: &[&str], variables: &[(&str, &str)]| {
         ask(&server, arguments, &[&[("AWS_ALLOW_HTTP", "true")][..], variables].concat())
     };
-    // What is said on the command line comes first, and what is meant for S3 alone before what is meant for all.
+    // The command line takes precedence, and variables for S3 alone take precedence over general ones.
     for (arguments, variables, region) in [
         (&["--allow-http"][..], &[("AWS_ALLOW_HTTP", "false")][..], "us-east-1"),
         (&[], &of_role, "us-east-1"),
@@ -372,7 +372,7 @@ fn variables_say_whose_keys_which_region_and_which_server() {
     }
 }
 
-/// It is for 127.0.0.1.
+/// The certificate is for 127.0.0.1.
 #[test]
 fn a_server_is_believed_by_its_certificate() {
     let server = Server::start();
@@ -401,12 +401,12 @@ fn a_server_is_believed_by_its_certificate() {
         let (ended, requests) = ask(&server, &[], &[("AWS_ENDPOINT_URL", endpoint.as_str()), variable]);
         assert_eq!(ended.code, Some(1), "{endpoint}: {}", ended.err);
         assert!(ended.err.contains(said), "{endpoint}: {}", ended.err);
-        // A request that is tried again is tried eleven times.
+        // A request that is retried would be sent eleven times.
         assert!(requests.len() < 8, "{endpoint}: {requests:?}");
     }
 }
 
-/// Through a proxy, as there is no name for a bucket of this machine.
+/// The requests go through a proxy, because there is no host name for a bucket of this machine.
 #[test]
 fn the_bucket_stands_in_the_path_or_in_the_host() {
     let server = Server::start();
@@ -431,7 +431,7 @@ fn the_bucket_stands_in_the_path_or_in_the_host() {
     }
 }
 
-/// The commands that read and write objects, and give back what a folder does.
+/// Checks that commands read and write objects with the same results as in a folder.
 fn as_in_a_folder(root: &str, place: &Place, run: impl Fn(&str) -> Ended) {
     let made = collection_jsonl(60, 4);
     let (first, second) = made.split_at(made.match_indices('\n').nth(29).unwrap().0 + 1);
@@ -520,7 +520,7 @@ fn inputs_are_read_as_files_are() {
             assert!(here == there, "{remote} {file}");
         }
     }
-    // More than a piece of a request, and more than a page of a listing.
+    // A file longer than one range request, and more objects than one page of a listing.
     let long: String =
         (0..120_000).map(|n| format!("{{\"id\": \"{n}\", \"text\": \"This is the text {n} of many.\"}}\n")).collect();
     server.put("long.jsonl", &long);
@@ -529,7 +529,7 @@ fn inputs_are_read_as_files_are() {
     server.ok("ingest s3://box/long.jsonl -o there");
     let requests = server.requests();
     let pieces = requests.iter().filter(|request| request.method == "GET").count();
-    // Twice: for the columns, and for the rows.
+    // The file is read twice: for the columns, and for the rows.
     assert_eq!(pieces, 2 * long.len().div_ceil(4 << 20), "{requests:?}");
     server.place.ok("ingest long.jsonl -o here");
     assert!(server.place.read("here/documents.parquet") == server.place.read("there/documents.parquet"));
@@ -570,7 +570,7 @@ fn a_pattern_takes_what_manifests_name() {
         server.ok("ingest s3://box/made.jsonl -o s3://box/made/");
     };
     ingest(30);
-    // What an earlier manifest names stays there.
+    // The files of an earlier manifest stay there.
     let folder = server.object("made");
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let earlier = names.into_iter().find(|name| name.starts_with("documents-")).unwrap();
@@ -678,7 +678,7 @@ fn results_are_those_of_files() {
     server.place.ok("compare containment labelled -o compared.parquet");
     server.ok("compare containment s3://box/labelled/ -o s3://box/compared.parquet");
     let figures = |root: &str| {
-        // What it took is another each time.
+        // The cost differs in each run.
         let sql = format!("SELECT method, options, recall, found FROM '{root}compared.parquet' ORDER BY 1, 2");
         server.sql(&sql)
     };
@@ -689,7 +689,7 @@ fn results_are_those_of_files() {
     let ended = end(server.with_key(["sql", "-c", &script, "--format", "csv"]));
     assert_eq!(ended.text(), server.place.ok("pairs made --format csv"));
 
-    // Scripts, and what they read, may lie there as well.
+    // Scripts, and the files that they read, may be objects, too.
     server.put("count.sql", format!("{count} 's3://box/made/documents.parquet'"));
     let ended = server.ok("sql -f s3://box/count.sql --format csv");
     assert_eq!(ended.text(), "n\n150\n");
@@ -704,7 +704,7 @@ fn results_are_those_of_files() {
     // A corpus that was copied there.
     copy_folder(&server.place.path("made"), &server.object("copied"));
     server.ok("pairs s3://box/copied -o s3://box/again.parquet");
-    // Another corpus takes its place; what is of somebody else stays.
+    // Another corpus replaces it; files of somebody else stay.
     server.ok("ingest s3://box/quotes.jsonl -o s3://box/made");
     assert_eq!(server.sql(&format!("{count} 's3://box/made/documents.parquet'")), "n\n3\n");
     server.put("made/thesis.tex", "years of work");
@@ -722,7 +722,7 @@ fn results_are_those_of_files() {
     let left = std::fs::read_dir(server.place.path("tmp")).unwrap().count();
     assert_eq!(left, 0);
 
-    // What is there can be checked, and what is not named any more goes.
+    // The files can be verified, and files that no manifest names are removed.
     std::fs::remove_file(server.object("made/thesis.tex")).unwrap();
     assert!(
         server.ok("verify s3://box/made/ s3://box/again.parquet").text().contains("4 files, all as they were written")
@@ -784,7 +784,7 @@ fn bad_records_go_to_an_object() {
 fn no_secret_is_told() {
     let server = Server::start();
     server.put("x.csv", "a\n1\n");
-    // `end` looks for them.
+    // `end` searches the output for secrets.
     for sql in [
         "EXPLAIN VERBOSE SELECT * FROM 's3://box/x.csv'",
         "EXPLAIN ANALYZE SELECT * FROM 's3://box/x.csv'",
@@ -863,7 +863,7 @@ fn one_of_two_that_write_one_folder_is_told() {
         assert!(is_of(0) || is_of(1), "{there} of {alone:?}: {ended:?}");
         assert!(server.ok(&format!("verify s3://box/{round}/")).text().contains("3 files, all as they were written"));
     }
-    // Of few they may all go one after the other.
+    // In a few rounds, the runs may always come one after the other.
     assert!(told > 0 || rounds < 10, "they never met");
 }
 
@@ -876,7 +876,7 @@ fn a_query_fetches_what_it_needs() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let size = server.get("big.parquet").len() as u64;
     assert!(size > 20_000_000, "{size}");
-    // It was written in parts.
+    // The object was written in parts.
     assert!(server.requests().iter().filter(|request| request.target.contains("partNumber=")).count() > 1);
     assert_eq!(server.sql("SELECT sum(n) AS s FROM 's3://box/big.parquet' WHERE n <= 1000"), "s\n500500\n");
     let requests = server.requests();
@@ -884,7 +884,7 @@ fn a_query_fetches_what_it_needs() {
     assert!(read < size / 8, "{read} of {size}: {requests:#?}");
     assert!(requests.len() < 20, "{requests:#?}");
     assert!(requests.iter().all(|request| request.method != "GET" || !request.range.is_empty()), "{requests:#?}");
-    // Of the other groups nothing is read.
+    // The query read nothing of the other row groups.
     assert_eq!(server.sql("SELECT sum(n) AS s FROM 's3://box/big.parquet'"), "s\n80000200000\n");
     let of_column = read_of(&server.requests());
     assert!(read < of_column / 2, "{read} of {of_column}");
@@ -908,7 +908,7 @@ fn the_summary_counts_what_the_server_sent() {
         let ended = end(server.with_key(["sql", &format!("SELECT sum(n) FROM 's3://box/{file}'")]));
         assert_eq!(ended.code, Some(0), "{file}: {}", ended.err);
         let requests = server.requests();
-        // Answers that something is not there among them.
+        // The requests include answers that an object does not exist.
         let sent: u64 = requests.iter().filter(|request| request.method != "HEAD").map(|request| request.bytes).sum();
         let read = if sent < 1000 { format!("{sent} bytes") } else { format!("{:.1} kB", sent as f64 / 1000.0) };
         let said = format!("s3://box: read {read} in {} requests", requests.len());
@@ -916,7 +916,7 @@ fn the_summary_counts_what_the_server_sent() {
     }
 }
 
-/// A slow line gives a piece in time, and not a large file, or a column of many rows.
+/// A slow connection can deliver a piece before the timeout, but not a large file or a column of many rows.
 #[test]
 fn from_reads_in_pieces() {
     let server = Server::start();
@@ -975,7 +975,7 @@ fn an_index_grows_in_a_store() {
     server.put("other/x.txt", "x");
     let said = server.fails("passages s3://box/other/ --add 0.jsonl");
     assert!(said.contains("s3://box/other/ is no index: it holds s3://box/other/x.txt"), "{said}");
-    // Two runs at once: both are in, one after the other.
+    // Two runs at once: both add their documents, one after the other.
     server.place.write("x.jsonl", "{\"id\": \"x\", \"text\": \"The first of the two that come at once.\"}\n");
     server.place.write("y.jsonl", "{\"id\": \"y\", \"text\": \"The second of the two that come at once.\"}\n");
     std::thread::scope(|scope| {
@@ -995,9 +995,10 @@ fn an_answer_that_is_lost_is_made_good() {
     server.place.ok("pairs made.jsonl --threshold 0.1 -o out.csv");
     assert!(server.get("lost.csv") == server.place.read("out.csv"));
     let puts = server.requests().iter().filter(|request| request.method == "PUT" && request.status == 200).count();
-    // The answer to the first was lost.
+    // The answer to the first write was lost, so it was repeated.
     assert_eq!(puts, 2);
-    // Conditional ones among them: they are not written twice, and none is taken for that of another run.
+    // The same for conditional writes: they are not done twice, and a run does not take its own write for that of
+    // another run.
     server.ok("ingest made.jsonl -o s3://box/lost/");
     server.ok("ingest made.jsonl -o s3://box/lost/");
     server.ok("passages s3://box/lost-index/ --add made.jsonl -o out.csv");
@@ -1042,7 +1043,7 @@ fn a_web_server_is_told_the_name_and_the_password_of_the_url() {
     }
 }
 
-/// Nobody knows what becomes of a manifest whose request is not answered: the part that it names stays.
+/// A manifest whose request is not answered may still be written later, so the part that it names stays.
 #[test]
 fn a_write_that_is_done_late_or_cannot_be_looked_at_loses_nothing() {
     let server = Server::start();
@@ -1069,10 +1070,10 @@ fn an_object_that_changes_while_it_is_read_is_an_error() {
     let server = Server::start();
     server.put("changing.jsonl", "{\"text\": \"a\"}\n");
     let said = server.fails("pairs s3://box/changing.jsonl");
-    // To correct a record would be no help.
+    // A hint to correct a record would not help.
     let expected = "s3://box/changing.jsonl, byte 0: it was changed while it was read or written; run it again\n";
     assert!(said.ends_with(expected), "{said}");
-    // Its columns are looked for before its rows are read.
+    // The columns are inferred before the rows are read.
     server.put("changing.csv", "a\n1\n");
     server.place.write("count.sql", "SELECT count(*) FROM 's3://box/changing.csv'");
     let said = server.fails("sql -f count.sql");
@@ -1101,7 +1102,7 @@ fn gc_gives_up_uploads_that_were_not_ended() {
         child.wait().unwrap();
     }
     assert_eq!(begun(), 4);
-    // Another program's, of a key that is none of ours: `dir//x`.
+    // An upload of another program, with a key that ibid never writes: `dir//x`.
     server.place.write("buckets/.bucket-Ym94.object-ZGlyLy94.upload-1.metadata.json", "{}");
     let said = server.ok("gc s3://box/dir/");
     assert!(said.text().contains("younger than --grace is left for a later call: 3 "), "{}", said.text());
@@ -1118,11 +1119,11 @@ fn gc_gives_up_uploads_that_were_not_ended() {
         "{}",
         said.text()
     );
-    // What is deeper belongs to another folder.
+    // Uploads in deeper folders belong to those folders.
     assert_eq!(begun(), 2);
     server.ok("gc s3://box/dir/deeper/ --grace 0s");
     assert_eq!(begun(), 1);
-    // An interrupted run gives its upload up itself.
+    // An interrupted run aborts its upload itself.
     let mut child = server.with_key(["sql", rows, "-o", "s3://box/f.parquet"]).spawn().unwrap();
     while begun() == 1 {
         assert!(child.try_wait().unwrap().is_none(), "it has ended");
@@ -1194,7 +1195,7 @@ fn a_collection_without_duplicates_is_handed_on_in_a_bucket() {
     for (file, expected) in [("a.jsonl", "n\n3\n"), ("b.jsonl", "n\n5\n")] {
         server.ok(&format!("dedup {file} --by exact --format jsonl.zst --rows-per-file 2 -o s3://box/clean/"));
         assert!(server.ok("verify s3://box/clean/").text().contains("files, all as they were written"));
-        // What was there before stays for those who read it.
+        // The earlier files stay for their readers until `ibid gc`.
         server.ok("gc s3://box/clean/ --grace 0s");
         assert_eq!(kept(), expected);
     }

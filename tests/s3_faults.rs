@@ -1,4 +1,4 @@
-//! A store that fails. Whatever it does, a run gives the right rows, or a clear error and leaves what was there.
+//! A store that fails. In every case a run gives the right rows, or a clear error, and then the old files stay.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,11 +9,11 @@ use std::time::Instant;
 use crate::program::{Place, collection_jsonl, copy_folder, gzip, times};
 use crate::s3_server::{Server, end};
 
-/// The number of schedules of faults in which each fault comes about, and how many are tried at a time.
+/// The number of schedules that together have each fault, and the number of schedules that are tried at a time.
 const SCHEDULES: usize = 12;
 const AT_ONCE: usize = 6;
 
-/// All that goes wrong with requests, by name.
+/// The names of all faults of requests.
 const FAULTS: [&str; 10] = [
     "Conflict",
     "CutShort",
@@ -27,8 +27,9 @@ const FAULTS: [&str; 10] = [
     "StallAfter",
 ];
 
-/// The schedule that is tried at a turn. In the first ones no upload ends with an error within an answer, so the first is another:
-/// each request fails once in it, the last one of an upload with such an error, and that for a new manifest with a conflict.
+/// Returns the schedule that is tried at a turn. In the first schedules no upload ends with an error in the body of an
+/// answer. So the first turn has another schedule: each request fails once in it, the completion of an upload with such
+/// an error, and the write of a new manifest with a conflict.
 fn schedule_at(turn: u64) -> u64 {
     match turn {
         0 => 496,
@@ -37,7 +38,7 @@ fn schedule_at(turn: u64) -> u64 {
     }
 }
 
-/// What is run, what it writes, and of which schedules, one in so many.
+/// The commands, with the files that they write, and `n` if only every `n`-th schedule runs them.
 const COMMANDS: [(&str, Written, u64); 8] = [
     ("ingest s3://box/in/new.jsonl -o s3://box/corpus/", Written::Folder("corpus"), 1),
     ("passages s3://box/source/ -o s3://box/out.parquet", Written::Object("out.parquet"), 1),
@@ -46,11 +47,12 @@ const COMMANDS: [(&str, Written, u64); 8] = [
     ("sql -f parquet.sql --format csv", Written::Nothing, 1),
     ("sql -f lines.sql --format csv", Written::Nothing, 1),
     ("sql -f table.sql --format csv", Written::Nothing, 1),
-    // In parts.
+    // This object is written in parts.
     ("sql -f big.sql -o s3://box/big.parquet", Written::Object("big.parquet"), 4),
 ];
 
-/// What is run by name: few requests each, as a patient run takes the longer the more there are one after another.
+/// The scripts of the commands. Each makes few requests: with retries, a run takes longer the more requests it makes
+/// one after another.
 const SCRIPTS: [(&str, &str); 4] = [
     ("parquet.sql", "SELECT doc_id, text FROM 's3://box/source/documents-*.parquet' ORDER BY doc_id"),
     ("lines.sql", "SELECT id, text FROM 's3://box/in/{old,new}.jsonl' ORDER BY id, text"),
@@ -73,7 +75,7 @@ enum Written {
     Nothing,
 }
 
-/// The buckets before all commands, and after them, and what each command puts out.
+/// The buckets before and after all commands, and the output of each command.
 struct States {
     old: Place,
     new: Server,
@@ -103,7 +105,7 @@ impl States {
         Self { old, new: server, outputs }
     }
 
-    /// Whether what a command writes is there. What is neither there nor as it was before is an error.
+    /// Returns true if the new output of a command is there. Fails if a file is neither the new nor the old one.
     #[track_caller]
     fn is_written(&self, now: &Place, written: Written) -> bool {
         let is_as_in = |place: &Place, key: &str| {
@@ -127,7 +129,7 @@ impl States {
                 }
                 is_written
             }
-            // The rows come before the documents are in the index.
+            // The rows are written before the documents are in the index.
             Written::Index => {
                 is_new("added.csv") && now.path("buckets/box/index/manifests").read_dir().unwrap().count() == 2
             }
@@ -136,7 +138,7 @@ impl States {
     }
 }
 
-/// A server of copies of the buckets of a place, of which requests fail by a schedule.
+/// Starts a server with copies of the buckets of a place. Its requests fail by a schedule.
 fn serve(from: &Place, schedule: Option<u64>) -> Server {
     let place = Place::new();
     copy_folder(&from.path("buckets"), &place.path("buckets"));
@@ -170,7 +172,7 @@ fn whatever_a_store_does_rows_are_right_or_the_run_fails() {
     let (done, failed, came) = (done.into_inner(), failed.into_inner(), came.into_inner().unwrap());
     eprintln!("{schedules} schedules: {done} runs gave the right rows, {failed} an error; {came:?}");
     assert!(done > schedules, "{done} runs were done");
-    // A function of schedules and names of requests, of which those that most faults hang on are the same each time.
+    // Faults depend on schedules and names of requests. Most requests have the same names in each run.
     if schedules >= SCHEDULES as u64 {
         assert!(failed > 0, "none failed");
         assert_eq!(came.keys().map(String::as_str).collect::<Vec<_>>(), FAULTS, "what goes wrong");
@@ -178,8 +180,8 @@ fn whatever_a_store_does_rows_are_right_or_the_run_fails() {
 }
 
 impl States {
-    /// Runs all commands while requests fail by a schedule, and says how many were done, how many failed, and what went wrong with
-    /// requests.
+    /// Runs all commands while requests fail by a schedule. Returns the numbers of commands that succeeded and failed,
+    /// and the faults of requests.
     fn try_one(&self, schedule: u64) -> ([u64; 2], Vec<String>) {
         let began = Instant::now();
         let server = serve(&self.old, Some(schedule));
@@ -191,7 +193,7 @@ impl States {
                 .filter(|((_, _, one_in), _)| schedule.is_multiple_of(*one_in))
                 .map(|((line, written, _), output)| {
                     let mut command = server.with_key(line.split(' '));
-                    // Now and then as long as it is without the variable.
+                    // Some schedules run with the default timeout.
                     if schedule % 25 != 7 {
                         command.env("AWS_TIMEOUT", "2 seconds");
                     }
@@ -218,11 +220,11 @@ impl States {
         let log = String::from_utf8(server.place.read("log")).unwrap();
         let faults = log.lines().filter_map(|line| line.split('\t').nth(5)).filter(|fault| !fault.is_empty());
         let faults = faults.map(str::to_owned).collect();
-        // When all is well again, so is what comes next, whatever the runs before it did.
+        // Without faults, the next runs succeed, whatever the failed runs left.
         let server = serve(&server.place, None);
         for (line, written, one_in) in COMMANDS {
             if schedule.is_multiple_of(one_in) {
-                // What is in the index already gives no rows again.
+                // Documents that are already in the index give no rows again.
                 let line =
                     if let Written::Index = written { line.replace("added.csv", "again.csv") } else { line.to_owned() };
                 server.ok(&line);

@@ -1,4 +1,4 @@
-//! A server of S3 on this machine, and the program as it is run with it.
+//! A local S3 server, and the program run with it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use crate::program::{Ended, Place, watch};
 pub(crate) const KEY: &str = "AKIDEXAMPLE";
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
 
-/// A key of a role, which opens nothing without the token.
+/// The key of a role, which opens nothing without its token.
 pub(crate) const ROLE_KEY: &str = "ASIAEXAMPLE";
 pub(crate) const ROLE_SECRET: &str = "je7MtGbClwBF-2Zp9Utk-h3yCo8nvbEXAMPLEKEY";
 pub(crate) const ROLE_TOKEN: &str = "IQoJb3JpZ2luX2VjEXAMPLETOKEN";
 
-/// The longest that a command takes, whatever a store does.
+/// The maximum time of a command, whatever the store does.
 pub(crate) const LONGEST: Duration = Duration::from_secs(200);
 
-/// What nobody is told: the key, that of a role, the tokens for it and of it, and signatures.
+/// The texts that no output may contain: the secret keys, the tokens of the role and for it, and signatures.
 const SECRETS: [&str; 8] = [
     SECRET,
     ROLE_SECRET,
@@ -35,13 +35,13 @@ pub(crate) struct Server {
     pub(crate) place: Place,
     process: Child,
     pub(crate) address: String,
-    /// Where the same is had over connections that are encrypted.
+    /// The address for encrypted connections.
     pub(crate) encrypted: String,
     /// The number of the schedule by which requests fail.
     pub(crate) schedule: Option<u64>,
 }
 
-/// A request, as the server saw it, or a connection that was to be encrypted: the method is `TLS` then.
+/// A request that the server logged, or an encrypted connection, whose method is `TLS`.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -49,13 +49,13 @@ pub(crate) struct Request {
     pub(crate) range: String,
     pub(crate) status: u16,
     pub(crate) bytes: u64,
-    /// That it was signed for.
+    /// The region of its signature.
     pub(crate) region: String,
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It ends with its standard input.
+        // The server ends with its standard input.
         drop(self.process.stdin.take());
         let _ = self.process.wait();
     }
@@ -66,7 +66,7 @@ impl Server {
         Self::start_with(Place::new(), None)
     }
 
-    /// A server of what is in a place, of which requests fail by the schedule of this number.
+    /// Starts a server for the buckets of a place. Its requests fail by the schedule of this seed.
     pub(crate) fn start_with(place: Place, schedule: Option<u64>) -> Self {
         for bucket in ["box", "public", "google"] {
             std::fs::create_dir_all(place.path("buckets").join(bucket)).unwrap();
@@ -85,7 +85,7 @@ impl Server {
         Self { place, process, address: address.to_owned(), encrypted: encrypted.to_owned(), schedule }
     }
 
-    /// Where the server has an object of the bucket `box`.
+    /// Returns the path at which the server keeps an object of the bucket `box`.
     pub(crate) fn object(&self, key: &str) -> PathBuf {
         self.place.path("buckets/box").join(key)
     }
@@ -100,7 +100,7 @@ impl Server {
         std::fs::read(self.object(key)).unwrap()
     }
 
-    /// The program, with nothing of this machine's own settings.
+    /// Returns a command of the program, without the settings of this machine.
     pub(crate) fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.place.command(arguments);
         for (name, _) in std::env::vars_os() {
@@ -131,7 +131,7 @@ impl Server {
         ended
     }
 
-    /// Runs what must fail, and gives what it said.
+    /// Runs a command that must fail, and returns its standard error.
     #[track_caller]
     pub(crate) fn fails(&self, line: &str) -> String {
         let ended = end(self.with_key(line.split(' ')));
@@ -146,7 +146,7 @@ impl Server {
         ended.text().to_owned()
     }
 
-    /// What was asked since this was called last.
+    /// Returns the requests since the last call.
     pub(crate) fn requests(&self) -> Vec<Request> {
         let path = self.place.path("log");
         let log = std::fs::read_to_string(&path).unwrap_or_default();
@@ -168,19 +168,19 @@ impl Server {
     }
 }
 
-/// How many bytes were read.
+/// Returns the number of bytes that were read.
 pub(crate) fn read_of(requests: &[Request]) -> u64 {
     let got = requests.iter().filter(|request| request.method == "GET" && request.status < 300);
     got.map(|request| request.bytes).sum()
 }
 
-/// Runs a command, and looks for secrets in what it says.
+/// Runs a command, and checks that its output has no secrets.
 #[track_caller]
 pub(crate) fn end(command: Command) -> Ended {
     end_within(command, LONGEST)
 }
 
-/// Does as [`end`] does with a command that may take so long.
+/// Runs a command like [`end`], for at most `longest`.
 #[track_caller]
 pub(crate) fn end_within(command: Command, longest: Duration) -> Ended {
     let (ended, _) = watch(command, longest);

@@ -1,4 +1,4 @@
-//! Commands that write, in a folder or in a bucket, and what may be there after a run that did not end by itself.
+//! Commands that write to a folder or a bucket, and the states that are allowed after a run that did not end by itself.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use crate::s3_server::{Server, end};
 /// A folder, and a bucket of the server.
 pub(crate) const ROOTS: [&str; 2] = ["here", "s3://box"];
 
-/// A folder or a bucket in which commands are run. In their lines it is `@`.
+/// A folder or a bucket in which commands are run. Their lines name it `@`.
 pub(crate) struct Scene {
     pub(crate) server: Server,
     pub(crate) root: &'static str,
@@ -23,7 +23,7 @@ impl Scene {
         Self { server: Server::start(), root }
     }
 
-    /// All that is there, beside the server's log.
+    /// Returns the folder with all files of the scene, without the server's log.
     pub(crate) fn folder(&self) -> PathBuf {
         self.server.place.path(if self.root.contains("://") { "buckets" } else { self.root })
     }
@@ -60,14 +60,14 @@ impl Scene {
     }
 }
 
-/// The contents of what a command writes.
+/// The contents of the files that a command writes.
 type State = Vec<Vec<u8>>;
 
-/// A command that replaces what an earlier run of it wrote, from other documents, of which there may be none.
+/// A command that replaces the output of an earlier run over other documents, which may be none.
 pub(crate) struct Trial {
     pub(crate) scene: Scene,
     pub(crate) line: String,
-    /// How long the command takes.
+    /// The time that the command takes.
     pub(crate) whole_run: Duration,
     folders: &'static [&'static str],
     state: Box<dyn Fn(&Scene) -> State>,
@@ -77,13 +77,13 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// Writes a file of passages.
+    /// Returns a trial that writes a file of passages.
     pub(crate) fn passages(root: &'static str, documents: [usize; 2]) -> Self {
         let state = |scene: &Scene| vec![scene.read("out.parquet")];
         Self::new(root, "passages @/new.jsonl -o @/out.parquet", documents, &["@"], state)
     }
 
-    /// Writes a folder.
+    /// Returns a trial that writes a folder.
     pub(crate) fn ingest(root: &'static str, documents: [usize; 2]) -> Self {
         Self::new(root, "ingest @/new.jsonl -o @/corpus", documents, &["@", "@/corpus"], |scene| {
             let manifest = scene.read("corpus/manifest.json");
@@ -93,7 +93,7 @@ impl Trial {
         })
     }
 
-    /// Adds to an index, and writes the rows that the new documents add.
+    /// Returns a trial that adds to an index, and writes the rows that the new documents add.
     pub(crate) fn addition(root: &'static str, method: &str, documents: [usize; 2]) -> Self {
         let line = format!("{method} @/index --add @/new.jsonl -o @/out.csv");
         Self::new(root, &line, documents, &["@", "@/index"], move |scene| {
@@ -102,7 +102,7 @@ impl Trial {
             let has_none = ["there is no", "has no documents yet"].iter().any(|said| ids.err.contains(said));
             assert!(ids.code == Some(0) || has_none, "{}", ids.err);
             let mut state = vec![ids.out.clone()];
-            // The rows come first.
+            // The rows are written before the documents are in the index.
             if ids.text().lines().count() > documents.iter().sum() {
                 state.push(scene.read("out.csv"));
             }
@@ -138,13 +138,13 @@ impl Trial {
         trial
     }
 
-    /// Puts back what was there before the command.
+    /// Restores the state before the command.
     pub(crate) fn restore(&self) {
         copy_folder(&self.scene.server.place.path("before"), &self.scene.folder());
     }
 
-    /// Fails unless the old or the new state is there, the next run gives the new one, and `ibid gc` removes what was left. Returns
-    /// true if the old state was there.
+    /// Fails unless the old or the new state is there, the next run gives the new one, and `ibid gc` removes all
+    /// leftover files. Returns true if the old state was there.
     pub(crate) fn is_kept(&self, said: &str) -> bool {
         let said = format!("{}, in {}, {said}", self.line, self.scene.root);
         let now = (self.state)(&self.scene);
@@ -178,13 +178,13 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-/// All files in a folder and below.
+/// Returns all files in a folder and below.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let below = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
     entries(folder).into_iter().flat_map(below).collect()
 }
 
-/// Returns the number of tables in a folder of `--resume`, if it is there, without those that are not whole.
+/// Returns the number of complete tables in a folder of `--resume`, or 0 if the folder does not exist.
 pub(crate) fn tables_kept(folder: &Path) -> usize {
     let names = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name());
     names.filter(|name| !name.to_str().unwrap().starts_with('.')).count()

@@ -1,4 +1,4 @@
-//! Texts that are looked for in a corpus, on the processor and on a GPU: against all pairs.
+//! Searches for texts in a corpus, on the processor and on a GPU, compared with all pairs.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Dice, Place, collection, collection_jsonl, json_lines};
 
-/// A collection, sentences of it with a word less or none, and one that nobody wrote.
+/// Makes a corpus and queries: sentences of it, some with a word less, and texts that are not in it.
 fn corpus_and_queries() -> Place {
     let mut dice = Dice(7);
     let mut queries = String::new();
@@ -37,7 +37,7 @@ fn keys(rows: &[Value]) -> BTreeSet<(String, String, i64, String)> {
         .collect()
 }
 
-/// What all pairs of a query and a sentence or document give.
+/// Returns the hits by comparing all pairs of a query and a sentence or document.
 fn all_pairs(folder: &Place, searched: &str, threshold: f64) -> BTreeSet<(String, String, i64, String)> {
     let sent = if searched == "sentences" { "s.sent" } else { "-1" };
     let set = |table: &str| format!("shingles(words(normalize({table}.text)), 2)");
@@ -67,7 +67,7 @@ fn a_search_finds_what_all_pairs_give() {
     }
 }
 
-/// With codes, what is lost is what is too far apart, and nothing else.
+/// With codes, only hits whose codes are too far apart are lost.
 #[test]
 fn codes_within_a_distance_leave_hits_of_all_pairs() {
     let folder = corpus_and_queries();
@@ -120,7 +120,7 @@ fn hits_say_where_the_sentence_stands() {
     assert_eq!(rows, [expected]);
 }
 
-/// The environment in which programs find lavapipe.
+/// Returns the environment variables with which programs find lavapipe.
 fn lavapipe() -> Vec<(String, String)> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu/tests/lavapipe");
     let found = Command::new(script).output().unwrap();
@@ -147,7 +147,7 @@ fn a_gpu_changes_no_row() {
     assert_eq!((code, processor.is_empty()), (Some(0), false));
     let (code, rows, said) = run(&search("on"), &lavapipe);
     assert_eq!((code, rows), (Some(0), processor.clone()), "{said}");
-    // Without an adapter: `auto` does without, `on` says so.
+    // Without an adapter, `auto` uses the processor, and `on` fails.
     assert_eq!(run(&search("auto"), &nothing).1, processor);
     let (code, rows, said) = run(&search("on"), &nothing);
     assert_eq!((code, rows.as_str()), (Some(1), ""));

@@ -1,4 +1,4 @@
-//! The planned similarity join against the nested loop.
+//! The planned similarity join, compared with the nested loop.
 
 use std::fmt;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn predicate() -> impl Strategy<Value = String> {
             _ => format!("{threshold} {operator} {function}({arguments})"),
         },
     );
-    // Ids become codes in which few bits differ, and of one byte, in which all may.
+    // Ids become codes in which few bits differ, and codes of one byte, in which all bits may differ.
     let codes = prop::sample::select(vec![
         "hamming(a.id, b.id) <= {k}",
         "{k} > hamming(b.id * 129, a.id * 129)",
@@ -82,7 +82,7 @@ fn predicate() -> impl Strategy<Value = String> {
     ]);
     let distance = (codes, 0..10_i64).prop_map(|(condition, k): (&str, i64)| condition.replace("{k}", &k.to_string()));
     let residual = prop::sample::select(vec!["", " AND a.id < b.id", " AND a.lang = b.lang", " AND a.lang <> b.lang"]);
-    // Sets that are others for the same rows.
+    // Conditions on other sets of the same rows.
     let firsts = prop::sample::select(vec![1_u64, 2, 3])
         .prop_map(|n| format!("overlap(array_slice(a.set, 1, 3), array_slice(b.set, 1, 3)) >= {n}"));
     let one = prop_oneof![5 => similarity, 1 => distance, 1 => firsts];
@@ -92,12 +92,12 @@ fn predicate() -> impl Strategy<Value = String> {
     prop_oneof![2 => one, 1 => any]
 }
 
-/// Memory of which one piece is refused: the `nth` that is asked for.
+/// A memory pool that refuses the `nth` reservation of the join.
 #[derive(Debug)]
 struct Reluctant {
     nth: usize,
     asked: AtomicUsize,
-    /// How much it says there is.
+    /// The limit that the pool reports.
     limit: usize,
 }
 
@@ -153,7 +153,8 @@ async fn session_in(
     session
 }
 
-/// Joins of two inputs and of one with itself; outer, semi and anti joins. Those of some rows only, or of no columns, too.
+/// Joins of two inputs and of one with itself: inner, outer, semi and anti joins, also of only some rows, or of no
+/// columns.
 const FROM: [&str; 14] = [
     "SELECT * FROM a JOIN b ON {condition}",
     "SELECT * FROM a JOIN a AS b ON {condition}",
@@ -175,7 +176,7 @@ async fn answer(session: &SessionContext, sql: &str) -> String {
     lines(&session.sql(sql).await.unwrap().collect().await.unwrap())
 }
 
-/// The answer of a session without ibid that is sent the plan.
+/// Returns the answer of a session without ibid that gets the serialized plan.
 async fn answer_elsewhere(session: &SessionContext, sql: &str) -> String {
     let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
     let bytes = physical_plan_to_bytes_with_extension_codec(Arc::clone(&plan), &IbidCodec::default()).unwrap();
@@ -189,10 +190,10 @@ async fn answer_elsewhere(session: &SessionContext, sql: &str) -> String {
     lines(&collect(sent, elsewhere.task_ctx()).await.unwrap())
 }
 
-/// The rows in some order that is the same for the same rows.
+/// Returns the rows, sorted.
 fn lines(batches: &[RecordBatch]) -> String {
     let text = pretty_format_batches(batches).unwrap().to_string();
-    // Without the frame and the names, which an answer without batches has not.
+    // Removes the frame and the names, which an answer without batches does not have.
     let mut lines: Vec<_> = text.lines().filter(|line| !line.starts_with('+')).skip(1).collect();
     lines.sort_unstable();
     lines.join("\n")
@@ -246,7 +247,8 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
         .unwrap();
 }
 
-/// Whenever memory runs out: while the inputs are read, before the index is made. And into however many shares or blocks.
+/// Memory runs out at any moment: while the inputs are read, or before the index is built. The rows spill into any
+/// number of shares or blocks.
 #[test]
 fn the_operator_gives_the_same_rows_from_disk() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -280,7 +282,7 @@ fn the_operator_gives_the_same_rows_from_disk() {
     assert!(spilled.into_inner() > if cases < 60 { cases as usize / 2 } else { 60 });
 }
 
-/// Sets whose rare elements nobody else has show nothing; they once stood in one share, all of them.
+/// Sets whose rare elements are in no other set show no element. Regression: all of them were in one share.
 #[tokio::test]
 async fn sets_that_show_nothing_are_spread_over_the_shares() {
     let rows = Rows(
@@ -298,7 +300,7 @@ async fn sets_that_show_nothing_are_spread_over_the_shares() {
     }
 }
 
-/// A session with so much memory, and how often a metric of the join was counted beside the rows that it gives.
+/// Runs a query with `memory` bytes. Returns the number of rows, and the value of a metric of the join.
 async fn count_within(memory: usize, rows: &Rows, sql: &str, metric: &str) -> (usize, usize) {
     let runtime = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc().unwrap();
     let session = session_in(runtime, "operator", 2, 512, rows, rows).await;
@@ -308,7 +310,7 @@ async fn count_within(memory: usize, rows: &Rows, sql: &str, metric: &str) -> (u
     (found.iter().map(RecordBatch::num_rows).sum(), metric)
 }
 
-/// They were all to be in memory at once, as they are in one share.
+/// Regression: all rows had to be in memory at once, because they are in one share.
 #[tokio::test]
 async fn the_rows_of_one_element_are_joined_in_blocks() {
     let rows = Rows((0..2000_i64).map(|id| (id, None, Some(vec![1, 2, 3 + id.unsigned_abs()]))).collect());
@@ -318,7 +320,7 @@ async fn the_rows_of_one_element_are_joined_in_blocks() {
     assert!(blocks > 4, "{blocks}");
 }
 
-/// A row shows dozens of elements, and would be in nearly all shares.
+/// A row shows dozens of elements, so it would be in nearly all shares.
 #[tokio::test]
 async fn long_sets_are_joined_in_blocks_of_about_one_size() {
     // From 20 to 299 elements; each family of three has 90 % in common.
@@ -349,7 +351,7 @@ async fn long_sets_are_joined_in_blocks_of_about_one_size() {
 /// Sets of all sizes may match, so blocks would be read too often.
 #[tokio::test]
 async fn sets_that_share_much_are_joined_in_many_shares() {
-    // Any two sets have an element in common that follow each other within eight, and no other set has it.
+    // Any two sets at a distance of up to eight have one element in common, which no other set has.
     let set = |id: u64| {
         (1..=8)
             .flat_map(move |d| [10 * (id + 8) + d, 10 * (id + 8 - d) + d])
@@ -371,10 +373,10 @@ async fn sets_that_share_much_are_joined_in_many_shares() {
     }
 }
 
-/// A row would be in as many shares as it shows elements, and no other shows most of them.
+/// A row would be in as many shares as it shows elements, but no other row shows most of them.
 #[tokio::test]
 async fn sets_that_share_little_are_joined_in_few_shares() {
-    // Any two sets that follow each other have one element in common.
+    // Any two consecutive sets have one element in common.
     let set = |id: u64| {
         let own = 100 * id + 10..100 * id + 10 + 5 + id % 20;
         [100 * id, 100 * (id + 1)].into_iter().chain(own).collect::<std::collections::BTreeSet<_>>()
@@ -387,14 +389,14 @@ async fn sets_that_share_little_are_joined_in_few_shares() {
     assert!((2..100).contains(&shares), "{shares}");
 }
 
-/// The rows that similarity joins of a plan have put on disk.
+/// Returns the number of rows that the similarity joins of a plan have spilled.
 fn spilled_rows(plan: &Arc<dyn ExecutionPlan>) -> usize {
     let own = plan.metrics().filter(|_| plan.name() == "SimilarityJoinExec");
     own.and_then(|metrics| metrics.spilled_rows()).unwrap_or(0)
         + plan.children().into_iter().map(spilled_rows).sum::<usize>()
 }
 
-/// Rows that are dealt into shares, and joined from disk there.
+/// The rows are distributed into shares, and joined from disk there.
 #[tokio::test]
 async fn the_shares_of_a_distributed_join_go_to_disk() {
     let set = |id: u64| {
@@ -444,8 +446,8 @@ async fn a_pair_at_exactly_the_threshold_is_found() {
     }
 }
 
-/// All sizes of two small sets and of what they share, at every threshold that is a fraction of small numbers; what must be
-/// found follows from whole numbers.
+/// Covers all sizes of two small sets and of their intersection, at every threshold that is a fraction of small
+/// numbers. The expected pairs are computed with whole numbers.
 #[tokio::test]
 async fn pairs_at_exactly_the_threshold_are_found_for_all_sizes_and_thresholds() {
     const LARGEST: u64 = 12;
@@ -486,7 +488,7 @@ async fn pairs_at_exactly_the_threshold_are_found_for_all_sizes_and_thresholds()
     }
 }
 
-/// A set of many rows, and two such sets that match: their rows are shared among the workers in pieces.
+/// Many rows have the same set, and two such sets match. The workers share their rows in pieces.
 #[tokio::test]
 async fn sets_that_many_rows_have_are_joined_in_pieces() {
     let set = |id: i64| if id % 2 == 0 { vec![1, 2, 3, 4] } else { vec![1, 2, 3, 4, 5] };
@@ -536,7 +538,7 @@ async fn physical_plan(session: &SessionContext, sql: &str) -> String {
     displayable(plan.as_ref()).indent(false).to_string()
 }
 
-/// Columns are pruned, a projection and a limit are taken in, a self-join has one input.
+/// Columns are pruned, the operator takes in a projection and a limit, and a self-join has one input.
 #[tokio::test]
 async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() {
     let none = Rows(vec![]);
@@ -562,7 +564,7 @@ async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() 
       DataSourceExec: partitions=1, partition_sizes=[1]
       DataSourceExec: partitions=1, partition_sizes=[1]
     ");
-    // Also where the columns that are asked for are those of one side.
+    // The same if only columns of one side are selected.
     for asked in ["a.id", "b.lang, a.id", "1"] {
         let sql = format!("SELECT {asked} FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8 AND a.lang = b.lang");
         let plan = physical_plan(&session, &sql).await;
@@ -573,7 +575,7 @@ async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() 
     assert_eq!(plan(random).await.matches("DataSourceExec").count(), 2);
 }
 
-/// Outer joins have the columns that DataFusion's have, and inputs are read once for all of several similarities, as they may be
+/// Outer joins have the same columns as in DataFusion. Inputs are read once for several similarities, as they may be
 /// expensive or give other rows each time.
 #[tokio::test]
 async fn outer_joins_and_any_of_several_similarities_are_similarity_joins() {
@@ -595,7 +597,7 @@ async fn outer_joins_and_any_of_several_similarities_are_similarity_joins() {
     }
 }
 
-/// A node that was sent is the node that there was, and gives the same rows.
+/// A serialized node is the same node when it is read, and gives the same rows.
 #[tokio::test]
 async fn a_logical_plan_can_be_sent() {
     let sets = (0..50).map(|id: i64| (id, Some("en"), Some((0..6).map(|k| id.unsigned_abs() / 3 + k * k).collect())));
@@ -629,7 +631,7 @@ async fn a_logical_plan_can_be_sent() {
     }
 }
 
-/// One worker that fails once left the others waiting for it.
+/// Regression: the other workers waited for one that had failed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_condition_that_fails_for_one_pair_ends_the_query() {
     let rows = Rows((0..3000).map(|id: i64| (id, None, Some(vec![1, 2, 3 + id.unsigned_abs() % 7]))).collect());
@@ -662,7 +664,7 @@ async fn sets_made_with_the_result_of_another_query_are_planned() {
     }
 }
 
-/// Rows that have their partner are not gone through again for each further one, which would be 10⁹ steps here.
+/// Rows that have a partner are not visited again for each further one, which would be 10⁹ steps here.
 #[tokio::test]
 async fn a_semi_join_marks_many_equal_rows_once() {
     let many = Rows((0..50_000).map(|id| (id, None, Some(vec![1, 2, 3]))).collect());
@@ -672,7 +674,7 @@ async fn a_semi_join_marks_many_equal_rows_once() {
     assert_eq!(semi.count().await.unwrap(), 50_000);
 }
 
-/// What is not a similarity join is for another codec, and what is no plan is said to be none.
+/// The codec refuses other operators, which are for another codec, and bytes that are no plan.
 #[tokio::test]
 async fn the_codec_refuses_what_it_does_not_know() {
     let none = Rows(vec![]);
@@ -686,8 +688,8 @@ async fn the_codec_refuses_what_it_does_not_know() {
     assert!(error.contains("the bytes of a similarity join"), "{error}");
 }
 
-/// Candidates are estimated by a sample of inputs that are but read; the estimate is none too low, and exact if the sample
-/// is all there is.
+/// Candidates are estimated by a sample, for inputs that are only scans. The estimate is not too low, and it is exact
+/// if the sample has all rows.
 #[tokio::test]
 async fn candidates_are_estimated_by_a_sample() {
     let set = |id: u64| (0..8).map(|k| id * 7919 % 499 + k * k * 31).collect();
@@ -729,7 +731,7 @@ async fn few_rows_are_compared_pair_by_pair_and_more_by_the_operator() {
     }
 }
 
-/// What an operator gave to one run it gives to the next.
+/// An operator gives the same rows to each run.
 #[tokio::test]
 async fn a_plan_runs_again() {
     let rows = Rows((0..100).map(|id| (id, None, Some(vec![1, 2]))).collect());
@@ -745,7 +747,7 @@ async fn a_plan_runs_again() {
 /// Every count of `EXPLAIN ANALYZE` follows from the others, and from the rows.
 #[tokio::test]
 async fn the_metrics_of_the_operator_add_up() {
-    // Twenty groups of three sets that are shifted against each other by some elements.
+    // Twenty groups of three sets, which are shifted against each other by some elements.
     let set = |i: u64| (0..20).map(|k| i / 3 * 7 % 31 + i % 3 / 2 + k).collect();
     let rows = Rows((0..60).map(|i| (0, None, Some(set(i)))).collect());
     let session = session("operator", 3, 8192, &rows, &rows).await;
@@ -762,7 +764,7 @@ async fn the_metrics_of_the_operator_add_up() {
         sum("pruned_position") + sum("pruned_bitmap") + sum("repeated") + sum("verified"),
         "{metrics}"
     );
-    // Counting, every pair is a candidate once.
+    // When overlaps are counted, every pair is a candidate once.
     let frame = session.sql("SELECT a.id FROM a JOIN a AS b ON containment(a.set, b.set) >= 0.9").await.unwrap();
     let plan = frame.create_physical_plan().await.unwrap();
     collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();

@@ -1,7 +1,7 @@
 //! Runs the SQL logic tests of `tests/slt`.
 //!
-//! `SLT=join cargo test slt` runs the files whose path contains `join`; with `SLT_COMPLETE=1` it writes what was
-//! answered into the files instead of comparing, for a person to read in the diff.
+//! `SLT=join cargo test slt` runs the files whose path contains `join`; with `SLT_COMPLETE=1` it writes the answers
+//! into the files instead of comparing, for a person to read in the diff.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use datafusion::prelude::SessionContext;
 use ibid::Engine;
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner, default_column_validator, default_normalizer};
 
-/// What runs statements.
+/// The runner of statements.
 enum Session {
     Alone(Box<SessionContext>),
     OfEngine(Engine),
@@ -91,7 +91,7 @@ async fn slt() {
     let chosen: Vec<_> = all.into_iter().filter(|path| path.to_string_lossy().contains(&wanted)).collect();
     assert!(!chosen.is_empty(), "no .slt file has '{wanted}' in its path");
     let mut failed = Vec::new();
-    // One dialect, whoever runs it.
+    // The dialect is the same in a session and in an engine.
     for (path, by_engine) in chosen.iter().flat_map(|path| [(path, false), (path, true)]) {
         if by_engine && complete {
             continue;

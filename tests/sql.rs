@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, bzip2, collection_jsonl, gzip, json_lines, jsonl};
 
-/// How long the slowest machine may take to show something.
+/// The time that the slowest machine may take to show something.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program at a terminal of its own.
 struct Terminal {
     child: Child,
     keyboard: File,
-    /// All that was shown, and up to where it was looked at.
+    /// Everything that was shown. `seen` is the end of the part that was already checked.
     shown: Arc<Mutex<Vec<u8>>>,
     seen: usize,
 }
@@ -34,13 +34,13 @@ impl Terminal {
     fn open(place: &Place, line: &str) -> Self {
         let size = nix::pty::Winsize { ws_row: 50, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
         let terminal = nix::pty::openpty(Some(&size), None).unwrap();
-        // What held its own terminal open would never hear that it is gone.
+        // A process that held its own terminal open would never notice that it is gone.
         for side in [&terminal.master, &terminal.slave] {
             rustix::io::fcntl_setfd(side, rustix::io::FdFlags::CLOEXEC).unwrap();
         }
         let side = || Stdio::from(terminal.slave.try_clone().unwrap());
         let mut command = std::process::Command::new("setsid");
-        // It is in a session of its own, whose terminal this is, so that Ctrl-C goes to it.
+        // The program runs in a session of its own with this terminal, so that Ctrl-C goes to it.
         command
             .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_ibid")])
             .args(line.split(' ').filter(|part| !part.is_empty()));
@@ -76,15 +76,15 @@ impl Terminal {
         self.wait_for("ibid> ");
     }
 
-    /// Types a line, and gives what is shown up to the next prompt.
+    /// Types a line, and returns the output up to the next prompt.
     fn line(&mut self, line: &str) -> String {
         self.press(&format!("{line}\r"));
-        // The prompt is drawn with each key; the last time is behind the line that the return key ends.
+        // The prompt is drawn again for each key. The last time is after the line that the return key ends.
         self.wait_for("\n");
         self.wait_for("ibid> ")
     }
 
-    /// Waits until something is shown that was not looked at yet, and gives all up to there.
+    /// Waits until the new output contains `what`, and returns the output up to there.
     #[track_caller]
     fn wait_for(&mut self, what: &str) -> String {
         let began = Instant::now();
@@ -102,7 +102,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for the end, and gives the exit code and what was shown since.
+    /// Waits for the end, and returns the exit code and the new output.
     fn end(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         std::thread::sleep(Duration::from_millis(50));
@@ -131,7 +131,7 @@ fn the_shell_runs_statements_of_many_lines() {
         "{shown}"
     );
     assert!(shown.contains("1 row ("), "{shown}");
-    // Several in a line.
+    // Several statements in a line.
     let shown = shell.line("SELECT 1 AS one; SELECT 2 AS two;");
     assert!(shown.contains("| one |") && shown.contains("| two |"), "{shown}");
     // Errors have their place, and do not end the shell.
@@ -139,7 +139,7 @@ fn the_shell_runs_statements_of_many_lines() {
     assert!(shown.contains("line 1, column 11") && shown.contains("^") && !shown.contains("three |"), "{shown}");
     let shown = shell.line("SELECT doc FROM (SELECT 1 AS doc_id);");
     assert!(shown.contains("line 1, column 8") && shown.contains("doc_id"), "{shown}");
-    // A line that is half typed is cleared.
+    // An interrupt clears a line that is half typed.
     shell.press("SELECT 'never");
     shell.interrupt();
     let shown = shell.line("SELECT 4 AS four;");
@@ -169,7 +169,7 @@ fn an_interrupt_ends_the_statement_and_not_the_shell() {
         let shown = shell.line("SELECT seven + 1 AS eight FROM t;");
         assert!(shown.contains("| 8     |"), "{shown}");
     }
-    // What was to be written is still to be.
+    // After an interrupt, the file of `\o` still waits for its result.
     shell.line("\\o rows.csv");
     shell.press("SELECT * FROM range(1000000000000);\r");
     std::thread::sleep(Duration::from_millis(500));
@@ -249,7 +249,8 @@ fn nan_is_found_in_parquet() {
 fn the_greatest_values_of_files_are_of_all_of_them() {
     let place = Place::new();
     std::fs::create_dir(place.path("f")).unwrap();
-    // The greatest of one column comes first, and that of the other one when what is less is passed over.
+    // The maximum of one column is in the first file. The maximum of the other column is in a file that is skipped if
+    // only the first column counts.
     for (part, file) in (0..2).flat_map(|part| (0..5).map(move |file| (part, file))) {
         let (a, b) = (if file == 0 { 10 } else { 5 }, if file == 4 { "7" } else { "NULL" });
         let row = format!("SELECT {a} AS a, CAST({b} AS BIGINT) AS b");
@@ -267,7 +268,7 @@ fn the_greatest_values_of_files_are_of_all_of_them() {
             "{query}"
         );
     }
-    // What statistics say of a table as it stands is taken from them.
+    // An aggregate over a table as it is comes from the statistics.
     let plan = format!("{:?}", place.sql("EXPLAIN SELECT count(*), max(b) FROM 'f/04.parquet'"));
     assert!(plan.contains("PlaceholderRowExec") && !plan.contains("AggregateExec"), "{plan}");
 }
@@ -286,13 +287,13 @@ fn a_column_of_using_needs_no_table() {
             json!([{"id": 1, "y": 100}]),
         ),
         ("SELECT sum(id) AS n FROM a AS t JOIN \"B\" USING (id) LEFT JOIN a AS c USING (id)", json!([{"n": 1}])),
-        // What stands in a subquery is of its tables.
+        // A name in a subquery belongs to the tables of the subquery.
         (
             "SELECT id FROM a JOIN \"B\" USING (id) WHERE id = (SELECT max(id) - 1 FROM a WHERE id < 3)",
             json!([{"id": 1}]),
         ),
         ("SELECT n FROM (SELECT id + 1 AS n FROM a JOIN 'b.csv' AS b USING (id) WHERE id = 1)", json!([{"n": 2}])),
-        // Behind three tables, in all parts of a query.
+        // With three tables, in all parts of a query.
         (
             "SELECT a.x FROM a LEFT JOIN \"B\" USING (id) LEFT JOIN a AS c USING (id) ORDER BY id DESC",
             json!([{"x": 20}, {"x": 10}]),
@@ -310,18 +311,19 @@ fn a_column_of_using_needs_no_table() {
              QUALIFY row_number() OVER (PARTITION BY id ORDER BY y) = 1 ORDER BY id",
             json!([{"x": 10}, {"x": 20}]),
         ),
-        // The name of what the query gives comes first.
+        // The name of an output column takes precedence.
         ("SELECT -id AS id FROM a LEFT JOIN \"B\" USING (id) ORDER BY id", json!([{"id": -2}, {"id": -1}])),
     ] {
         assert_eq!(place.sql(&format!("{tables}{query}")), *expected.as_array().unwrap(), "{query}");
     }
-    // That of a further table may be another one.
+    // The column of a further table may have other values.
     let query = "SELECT x FROM a JOIN \"B\" USING (id) JOIN a AS c ON c.id > 1 WHERE id = 1";
     let ended = place.run_with(["sql", &format!("{tables}{query}")], "");
     assert!(ended.code == Some(1) && ended.err.contains("Ambiguous reference"), "{}", ended.err);
 }
 
-/// DataFusion takes that of the table whose name comes first in the alphabet, which is NULL here, and of three tables two.
+/// DataFusion takes the column of the table whose name comes first in the alphabet, which is NULL here, and for three
+/// tables it gives two columns.
 #[test]
 fn all_columns_have_those_of_using_once_of_the_first_table() {
     let place = Place::with([("z.csv", "id,x\n1,10\n2,20\n"), ("a.csv", "id,y\n1,100\n"), ("b.csv", "id\n2\n")]);
@@ -412,7 +414,7 @@ fn what_is_typed_has_a_place_for_each_result() {
     shell.line("\\o c.csv");
     let shown = shell.line("SELECT id_a FROM pairs('in.jsonl', capped => 'c.csv');");
     assert!(shown.contains("c.csv is named for two results"), "{shown}");
-    // It is still wanted, and a statement may be run once more.
+    // The file of `\o` still waits for a result, and a statement may be run once more.
     shell.line("SELECT id_a FROM pairs('in.jsonl', capped => 'd.csv');");
     assert_eq!(place.read("c.csv"), b"id_a\na\n");
     let shown = shell.line("SELECT id_a FROM pairs('in.jsonl', capped => 'd.csv');");
@@ -435,7 +437,7 @@ fn the_history_has_no_secrets() {
     shell.line("SELECT 'AccountKey=hush;EndpointSuffix=core';");
     let shown = shell.line("SELEC 'https://me:hush@example.org/';");
     assert!(shown.contains("column 1"), "{shown}");
-    // What is not recorded does not come back by the key, either.
+    // A line that is not recorded does not come back with the arrow key, either.
     shell.press("\x1b[A");
     shell.wait_for("remember me");
     shell.interrupt();
@@ -448,7 +450,7 @@ fn the_history_has_no_secrets() {
     let files = std::fs::read_dir(place.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
     let files: Vec<_> = files.filter(|name| name.to_string_lossy().contains("history")).collect();
     assert!(files.is_empty(), "{files:?}");
-    // The next shell remembers, and tells nobody.
+    // The next shell has the history, and keeps it to its owner.
     std::fs::set_permissions(place.path("state/ibid/history"), PermissionsExt::from_mode(0o644)).unwrap();
     let mut shell = Terminal::shell(&place);
     shell.press("\x1b[A");
@@ -468,7 +470,7 @@ fn names_are_completed() {
     assert!(shown.contains("| m |"), "{shown}");
     let shown = shell.line("SELECT jacc\t[1], [1]) AS j FROM 'vers\t';");
     assert!(shown.contains("| j   |"), "{shown}");
-    // Columns of files are known once they were read.
+    // The columns of files are completed once the files were read.
     let shown = shell.line("SELECT stan\t FROM 'vers\t';");
     assert!(shown.contains("| stanza |"), "{shown}");
     let shown = shell.line("\\timi\t off");
@@ -485,7 +487,7 @@ fn nothing_of_a_document_commands_the_terminal() {
     let sql = "SELECT id, text FROM 'evil.jsonl'";
     place.write("evil.sql", sql);
     let commands = |shown: &str| {
-        // What the shell itself writes is between the results.
+        // The shell itself writes ends of lines between the results.
         shown.replace("\r\n", "\n").contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}')
     };
     for line in [
@@ -500,12 +502,12 @@ fn nothing_of_a_document_commands_the_terminal() {
     ] {
         let (code, shown) = Terminal::open(&place, line).end();
         assert_eq!(code, Some(0), "{line}: {shown}");
-        // A spinner moves the cursor, and ends before what it shows.
+        // A spinner moves the cursor, and ends before the output.
         let said = shown.rsplit("\u{1b}[2K").next().unwrap();
         assert!(!commands(said), "{line}: {said:?}");
         assert!(shown.contains(r"\u{") || shown.contains(r"\u001b["), "{line}: {shown}");
     }
-    // What goes into a pipe is as it is.
+    // Output to a pipe is not changed.
     let csv = place.ok("sql -f evil.sql --format csv");
     assert!(csv.contains("\u{1b}[2J") && csv.contains('\u{9b}') && csv.contains('\u{202e}'), "{csv:?}");
     assert!(place.ok("sql -f evil.sql").contains("\u{1b}[2J"));
@@ -513,7 +515,8 @@ fn nothing_of_a_document_commands_the_terminal() {
     assert!(said.0 == Some(1) && said.1.contains("nothing for a terminal"), "{}", said.1);
 }
 
-/// What panics in DataFusion, by a number that is too large; any other expression that does so serves as well.
+/// An expression that panics in DataFusion, because of a number that is too large. Any other expression that panics
+/// would do.
 const PANICS: &str = "approx_percentile_cont(CAST(value AS DOUBLE), 0.5, 18446744073709551615)";
 
 #[test]
@@ -629,7 +632,7 @@ fn mistakes_are_answered_with_what_may_have_been_meant() {
     assert!(!said.contains("'hush'"), "{said}");
 }
 
-/// The rows of a query and of a command, whatever their order.
+/// Checks that a query and a command give the same rows, in any order.
 fn same_rows(place: &Place, sql: &str, command: &str) {
     let sorted = |mut rows: Vec<Value>| {
         rows.sort_by_key(Value::to_string);
@@ -683,13 +686,13 @@ fn methods_are_functions_of_tables() {
     let joined = "SELECT count(*) = (SELECT count(*) FROM passages('it''s')) AS same FROM passages('it''s') AS a LEFT JOIN \
                   pairs('it''s', threshold => 0.2) AS b ON a.doc_a = b.id_a AND a.doc_b = b.id_b";
     assert_eq!(place.sql(joined), [json!({"same": true})]);
-    // It says what the command says.
+    // The call prints the same messages as the command.
     let said = place.run_with(["sql", "SELECT count(*) FROM passages('it''s')"], "").err;
     assert!(said.contains("ibid: documents 60, document pairs "), "{said}");
     assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
 }
 
-/// The most memory that a run took, in KiB.
+/// Returns the peak memory of a run, in KiB, and the number of lines that it printed.
 fn peak(place: &Place, sql: &str, format: &str) -> (u64, u64) {
     let mut command = place.command(["sql", sql, "--format", format, "--threads", "2"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -856,7 +859,7 @@ fn functions_are_described() {
     assert!(csv("\\?").contains("\\timing"));
 }
 
-/// Folders whose names say the values of columns.
+/// The names of the folders give the values of columns.
 #[test]
 fn folders_can_be_partitions() {
     let place = Place::new();
@@ -917,7 +920,7 @@ fn timestamps_of_int96_may_be_of_any_year() {
     column.typed::<ByteArrayType>().write_batch(&["One.".into(), "Two.".into()], None, None).unwrap();
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    // Days since 4714 BC, behind nanoseconds of the day: 0001-01-01, 9999-12-31 and the last microsecond of that.
+    // Nanoseconds of the day, followed by days since 4714 BC: 0001-01-01, and the last microsecond of 9999-12-31.
     let (mut first, mut last) = (Int96::new(), Int96::new());
     first.set_data(0, 0, 1_721_426);
     let nanoseconds = 86_399_999_999_000_u64;
@@ -1042,7 +1045,7 @@ fn numbers_beside_texts_of_json_are_text_as_they_are_written() {
     ]);
     let rows = place.sql("SELECT a, l[1] AS l FROM 'mixed.jsonl'");
     assert_eq!(rows, [json!({"a": "x", "l": "y"}), json!({"a": "1.50", "l": "2"}), json!({"a": "true", "l": null})]);
-    // Of what a column is not by its first records CREATE EXTERNAL TABLE makes text.
+    // If later values do not have the type of the first records, CREATE EXTERNAL TABLE can declare the column as text.
     for (file, texts) in [("late.jsonl", ["1", "x"]), ("sparse.jsonl", ["1e3", "1e3"])] {
         let ended = place.run_with(["sql", &format!("SELECT max(a) FROM '{file}'")], "");
         assert!(ended.code == Some(1) && ended.err.contains("line 1001, byte "), "{file}: {}", ended.err);
@@ -1079,7 +1082,7 @@ fn whole_numbers_of_json_that_are_too_large_for_int64_are_not_rounded() {
     assert!(ended.code == Some(1) && ended.err.contains("late.jsonl, line 1001, byte "), "{}", ended.err);
 }
 
-/// The reader of CSV looks at the fields of some rows as one text.
+/// The CSV reader validates the fields of several rows as one text.
 #[test]
 fn a_field_of_csv_is_text_by_itself() {
     let place = Place::new();
@@ -1092,7 +1095,7 @@ fn a_field_of_csv_is_text_by_itself() {
     }
 }
 
-/// A packed file comes in pieces of 64 KiB.
+/// A compressed file is read in pieces of 64 KiB.
 #[test]
 fn the_columns_of_csv_do_not_hang_on_how_a_file_comes() {
     let place = Place::new();
@@ -1112,7 +1115,7 @@ fn the_columns_of_csv_do_not_hang_on_how_a_file_comes() {
     assert_eq!(rows, [serde_json::json!({ "sum": 3 })]);
 }
 
-/// Ids such as 007 and 7 would be one.
+/// As numbers, ids such as 007 and 7 would be equal.
 #[test]
 fn numbers_that_may_be_names_are_texts() {
     let place = Place::with([
@@ -1143,7 +1146,7 @@ fn members_of_json_that_come_late_are_not_lost() {
             format!("{file}, line 1001, byte 24000: the member \"late\" is one that the first records do not have");
         assert!(ended.code == Some(1) && ended.err.contains(&says), "{sql}: {}", ended.err);
     }
-    // Whoever names columns knows which.
+    // A query that names its columns does not need the late member.
     for file in ["late.jsonl", "within.jsonl"] {
         assert_eq!(place.sql(&format!("SELECT sum(a) AS s FROM '{file}'")), [json!({"s": 1003})]);
     }
@@ -1155,7 +1158,7 @@ fn members_of_json_that_come_late_are_not_lost() {
     }
 }
 
-/// They are read by their places.
+/// The columns of CSV are read by their positions.
 #[test]
 fn columns_of_csv_are_declared_at_their_places() {
     let place = Place::with([
@@ -1195,7 +1198,7 @@ fn columns_of_csv_are_declared_at_their_places() {
     assert_eq!(made("b TEXT, a TEXT", without), "{\"b\":\"a\",\"a\":\"b\"}\n{\"b\":\"1\",\"a\":\"2\"}\n");
 }
 
-/// Readers of Arrow cut what a type does not hold, and say nothing.
+/// The readers of Arrow silently truncate values that do not fit a type.
 #[test]
 fn values_are_not_cut() {
     let place = Place::new();
@@ -1280,7 +1283,7 @@ fn values_are_not_cut() {
     assert_eq!(rows, [json!({"a": 9, "d": "2024-01-02"}), json!({"a": 10, "d": null})]);
 }
 
-/// With the option an array is all of a file, in any form, or an error.
+/// With the option, a file must be one array, in any format; anything else is an error.
 #[test]
 fn an_array_of_json_is_read_whole() {
     let place = Place::new();
@@ -1362,7 +1365,7 @@ fn packed_files_may_hold_nothing() {
     assert_eq!(place.sql("SELECT id FROM 'gz/'"), [json!({"id": 1})]);
 }
 
-/// Large enough to be read in parts, if that were right.
+/// The file is large enough to be read in parts, which would be wrong.
 #[test]
 fn values_of_csv_have_ends_of_lines() {
     let place = Place::new();
@@ -1380,7 +1383,7 @@ fn values_of_csv_have_ends_of_lines() {
     }
 }
 
-/// A quote in a comment is none.
+/// A quote mark in a comment does not begin a quoted value.
 #[test]
 fn values_behind_comments_have_ends_of_lines() {
     let place = Place::new();
@@ -1482,9 +1485,9 @@ fn explain_writes_nothing() {
     let place = Place::with([("docs.jsonl", &collection_jsonl(30, 3)), ("bad.jsonl", "{\"text\": \"One.\"}\n{\n")]);
     for sql in [
         "EXPLAIN SELECT * FROM passages('docs.jsonl', families => 'c.csv')",
-        // It runs, and its files are not wanted.
+        // This statement runs, but its files are not written.
         "EXPLAIN ANALYZE SELECT * FROM passages('docs.jsonl', families => 'c.csv')",
-        // It does not even run.
+        // This statement does not run.
         "EXPLAIN SELECT * FROM pairs('bad.jsonl', on_error => 'quarantine', quarantine => 'q.jsonl')",
     ] {
         let ended = place.run_with(["sql", sql], "");
@@ -1540,7 +1543,7 @@ fn external_tables_are_of_what_from_takes() {
     fails("CSV PARTITIONED BY (month) LOCATION 'by/**/*.csv'", "the folders give the columns (year, month)");
     fails("CSV LOCATION ('by/**/*.csv', 'by/year=2023/*/a.csv')", "is named twice");
     fails("CSV LOCATION 'by/**/*.csv' OPTIONS ('format.null_regex' '[')", "null_regex is not supported: leave it out");
-    // A table that cannot be made leaves the one that it would replace.
+    // A table that cannot be created leaves the one that it would replace.
     let mut shell = Terminal::shell(&place);
     shell.line("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'by/**/*.csv';");
     shell.line("CREATE OR REPLACE EXTERNAL TABLE t STORED AS CSV LOCATION 'none.csv';");
@@ -1564,7 +1567,7 @@ fn an_external_table_is_of_the_files_that_there_were() {
     assert!(shown.contains("| 1016 |"), "{shown}");
 }
 
-/// DataFusion would pass over files whose folders give other columns than the first.
+/// DataFusion would skip files whose folders give other columns than those of the first file.
 #[test]
 fn folders_give_the_same_columns_or_none() {
     let place = Place::new();
@@ -1635,7 +1638,7 @@ fn a_file_of_another_corpus_is_not_read_as_one_of_this() {
     let said = place.run("verify a").out;
     let said = String::from_utf8(said).unwrap();
     assert!(said.contains(" was written") && !said.contains("Some"), "{said}");
-    // A file of that name may be of others.
+    // A file with that name may belong to another program.
     place.write("c/manifest.json", "[{\"name\": \"web app\"}]");
     place.write("c/documents.parquet", place.read("b/documents.parquet"));
     assert_eq!(place.sql("SELECT doc_id FROM 'c/documents.parquet'"), [json!({"doc_id": "b"})]);
@@ -1668,7 +1671,7 @@ fn a_pattern_is_of_one_table() {
         let ended = place.run_with(["sql", &format!("SELECT * FROM '{from}'")], "");
         assert!(ended.code == Some(1) && ended.err.contains(says), "{from}: {}", ended.err);
     }
-    // One that is named is read.
+    // A part that is named is read.
     let part = std::fs::read_dir(place.path("c/index/parts")).unwrap().next().unwrap().unwrap().path();
     assert_eq!(ids(part.join("documents.parquet").to_str().unwrap()), [json!({"doc_id": "a"})]);
 }
@@ -1707,7 +1710,7 @@ fn a_byte_order_mark_is_no_value() {
     }
 }
 
-/// What is wrong with a file is said with its name, and what can be done about it.
+/// An error about a file has its name, its cause and a remedy.
 #[test]
 fn files_that_cannot_be_read_are_told_apart() {
     let place = Place::with([("csv.parquet", "n,t\n1,One.\n"), ("fold.csv/none", ""), ("parts/none", "")]);
@@ -1753,7 +1756,7 @@ fn pack(how: &str, contents: &str) -> Vec<u8> {
         "gzip" => gzip(contents),
         "zstd" => zstd::encode_all(contents.as_bytes(), 0).unwrap(),
         "bzip2" => bzip2(contents),
-        // There is no library here that packs so; `xz` did.
+        // No library here compresses with xz; the data were made with `xz`.
         _ => {
             let packed = match contents.get(..2) {
                 Some("id") => XZ_CSV,
@@ -1771,7 +1774,7 @@ const XZ_JSON: &str = "fd377a585a000004e6d6b4460200210116000000742fe5a30100167b2
                        223a224f6e652e227d0a000095bdd9ef0da5fd1600012f17810849b11fb6f37d010000000004595a";
 const XZ_NOTHING: &str = "fd377a585a000004e6d6b446000000001cdf44211fb6f37d010000000004595a";
 
-/// The examples of the page about the shell print what stands below them.
+/// The examples of the page about the shell print the output below them.
 #[test]
 fn the_examples_of_the_page_are_true() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/shell.md")).unwrap();
@@ -1801,7 +1804,7 @@ fn columns_of_files_are_shown_as_those_of_tables() {
     );
     let rows = place.sql("CREATE TABLE \"it's\" AS SELECT 1 AS other; SHOW COLUMNS FROM \"it's\"");
     assert_eq!((&rows[0]["column_name"], &rows[0]["table_name"]), (&json!("other"), &json!("it's")));
-    // A table of that name comes first, as in FROM.
+    // A table with that name takes precedence, as in FROM.
     place.write("in.csv", "n\n1\n");
     let rows = place.sql("CREATE TABLE \"in.csv\" AS SELECT 1 AS other; SHOW COLUMNS FROM \"in.csv\"");
     assert_eq!(rows[0]["column_name"], "other");
@@ -1838,7 +1841,7 @@ fn a_file_of_parquet_whose_pages_are_damaged_is_named() {
     }
 }
 
-/// A column that a file says to have values in all rows has none in those of another file.
+/// A column that is NOT NULL in one file is missing in another one, where it is NULL.
 #[test]
 fn a_column_that_some_files_of_parquet_lack_has_no_values_there() {
     let place = Place::new();
@@ -1855,7 +1858,7 @@ fn a_column_that_some_files_of_parquet_lack_has_no_values_there() {
         let rows = place.sql(&format!("{made}SELECT b, s['d'] AS d FROM {table} ORDER BY a"));
         assert_eq!(rows, [json!({"b": "x", "d": null}), json!({"b": null, "d": 2})]);
     }
-    // A single file may be another one by then.
+    // A single file may have been replaced in the meantime.
     write("SELECT 1 AS a", "one.parquet");
     let mut shell = Terminal::shell(&place);
     shell.line("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 'one.parquet';");
@@ -1876,7 +1879,7 @@ fn files_of_parquet_that_have_other_columns_are_named() {
     for file in ["documents", "sentences"] {
         place.write(&format!("both/{file}.parquet"), place.read(format!("corpus/{file}.parquet")));
     }
-    // Of texts one file says that they are read as views.
+    // One file has metadata that its texts are read as views.
     for from in ["", "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 'both/*.parquet';"] {
         let table = if from.is_empty() { "'both/*.parquet'" } else { "t" };
         let rows = place.sql(&format!("{from} SELECT count(*) AS n, count(text) AS texts FROM {table}"));

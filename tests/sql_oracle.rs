@@ -1,4 +1,4 @@
-//! Queries made at random, and the rows that SQLite gives for them: what `ibid sql` gives, too, or a refusal.
+//! Random queries: `ibid sql` gives the same rows as SQLite, or refuses the query.
 
 use std::fmt::Write as _;
 
@@ -6,23 +6,23 @@ use rusqlite::Connection;
 
 use crate::program::{Dice, Place, times};
 
-/// Tables, and their columns, all of whole numbers.
+/// The tables and their columns, all of whole numbers.
 const TABLES: [(&str, [&str; 3]); 4] =
     [("t1", ["a", "b", "c"]), ("t2", ["a", "b", "d"]), ("t3", ["b", "c", "e"]), ("z0", ["a", "d", "e"])];
 
-/// Columns that an expression may name, with their tables.
+/// The columns that an expression may name, with their tables.
 type Scope = Vec<String>;
 
 type Rows = Vec<Vec<Option<i64>>>;
 
 struct Writer {
     dice: Dice,
-    /// How many tables have a name of their own.
+    /// The number of names that were given out.
     named: usize,
 }
 
 impl Writer {
-    /// Whether something that comes about so many times in a hundred does.
+    /// Returns true with a probability of so many hundredths.
     fn may(&mut self, hundredths: usize) -> bool {
         self.dice.below(100) < hundredths
     }
@@ -35,7 +35,7 @@ impl Writer {
         self.one(&["-1", "0", "1", "2", "3", "5"])
     }
 
-    /// The names are in no order of the alphabet.
+    /// Makes a new name. The names are not in alphabetical order.
     fn name(&mut self) -> String {
         self.named += 1;
         format!("{}{}", self.one(&["q", "x", "z", "a", "w"]), self.named)
@@ -101,7 +101,7 @@ impl Writer {
         }
     }
 
-    /// What binds the rows of a subquery to those of the query around it.
+    /// Makes a condition that correlates a subquery with the query around it.
     fn link(&mut self, inner: &Scope, outer: &Scope) -> String {
         let operator = self.one(&["=", "=", "<", "<>"]);
         let link = format!("{} {operator} {}", self.column(inner), self.column(outer));
@@ -152,7 +152,7 @@ impl Writer {
         }
     }
 
-    /// A query, and how many columns it has: `c0`, `c1` and so on.
+    /// Makes a query. Returns it with the number of its columns, which are `c0`, `c1` and so on.
     fn select(&mut self, depth: usize) -> (String, usize) {
         let (from, scope) = self.from(depth);
         let where_ = if self.may(60) { format!(" WHERE {}", self.condition(&scope, depth)) } else { String::new() };
@@ -185,7 +185,8 @@ impl Writer {
         (format!("SELECT {distinct}{} FROM {from}{where_}{behind}", values.join(", ")), columns)
     }
 
-    /// All columns of tables that are joined by those that the first one shares with each of the others.
+    /// Makes a query of all columns of tables that are joined by USING, on the columns that the first table shares with
+    /// each of the others.
     fn using(&mut self) -> String {
         let mut tables = TABLES.to_vec();
         let (first, columns) = tables.remove(self.dice.below(tables.len()));
@@ -229,14 +230,14 @@ impl Writer {
         }
     }
 
-    /// Rows for all tables, as the statements that make them here and there.
+    /// Makes rows for all tables. Returns the statements that create the tables in ibid and in SQLite.
     fn tables(&mut self) -> (String, String) {
         let (mut ours, mut theirs) = (String::new(), String::new());
         for (table, columns) in TABLES {
             let names = columns.join(", ");
             let rows = [0, 1, 4, 8][self.dice.below(4)];
             write!(theirs, "CREATE TABLE {table} ({names}); ").unwrap();
-            // A row that is not taken gives the types.
+            // A row that is filtered out gives the types.
             let mut values =
                 vec!["(CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), false)".to_owned()];
             for _ in 0..rows {
@@ -266,12 +267,12 @@ fn sqlite(tables: &str, query: &str) -> Rows {
     rows
 }
 
-/// The values of a row of CSV, in which NULL is nothing.
+/// Returns the values of a row of CSV, in which NULL is empty.
 fn values(row: &csv::StringRecord) -> Vec<Option<i64>> {
     row.iter().map(|value| if value.is_empty() { None } else { Some(value.parse().unwrap()) }).collect()
 }
 
-/// A query made at random, with the statements that make its tables.
+/// A random query, with the statements that create its tables.
 struct Case {
     ours: String,
     theirs: String,
@@ -286,7 +287,7 @@ impl Case {
     }
 }
 
-/// Queries run as one script, each into a file, up to one that is refused. The next script begins after it.
+/// The queries run as one script, each into a file, until one is refused. The next script begins after that one.
 #[test]
 fn queries_give_the_rows_that_sqlite_gives() {
     let queries = times("IBID_QUERIES", 100);
@@ -308,7 +309,7 @@ fn queries_give_the_rows_that_sqlite_gives() {
             assert_eq!(rows, sqlite(theirs, query), "{}: {ours}{query}", seed + i);
         }
         if answered < cases.len() {
-            // DataFusion has no plan for some subqueries, and says so.
+            // DataFusion cannot plan some subqueries, and returns an error.
             let Case { ours, query, .. } = &cases[answered];
             let is_refused = !ended.err.to_lowercase().contains("internal error") && !ended.err.contains("panicked");
             let said = format!("{}: {ours}{query}\n{}", seed + answered, ended.err);

@@ -1,4 +1,5 @@
-//! Documents that are judged as they come: the rows are those of files, and what was acknowledged is in the index.
+//! Documents that are judged as they come: the rows are the same as for files, and acknowledged documents are in the
+//! index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use crate::containment::{TIMINGS, assert_same, documents, jsonl, scores};
 use crate::program::{Dice, Place, json_lines, run_command, splits};
 
-/// The rows in the lines of a stream.
+/// Returns the rows in the lines of a stream.
 fn rows(lines: &[Value]) -> Vec<Value> {
     lines.iter().flat_map(|line| line["rows"].as_array().unwrap().clone()).collect()
 }
@@ -18,13 +19,13 @@ fn id(line: &Value) -> String {
     line["doc_id"].as_str().unwrap().to_owned()
 }
 
-/// The ids in an index.
+/// Returns the ids in an index.
 fn ids(place: &Place, index: &str) -> BTreeSet<String> {
     let rows = place.sql(&format!("SELECT doc_id FROM '{index}/documents.parquet'"));
     rows.iter().map(id).collect()
 }
 
-/// Runs a stream over all lines of `input`, and gives what it wrote and what it said.
+/// Runs a stream over all lines of `input`. Returns its lines of output, and its standard error.
 #[track_caller]
 fn stream(place: &Place, command: &str, input: &str) -> (Vec<Value>, String) {
     let ended = place.run_with(command.split_whitespace(), input);
@@ -45,13 +46,13 @@ fn a_stream_finds_what_files_have() {
     let mut dice = Dice(77);
     for (round, method) in splits(&methods, 3) {
         let documents = documents(80, 60 + round as u64);
-        // At most a window late.
+        // A document is at most a window late.
         let at: Vec<_> = (0..documents.len()).map(|i| 1_700_000_000 + 30 * i - 30 * dice.below(20)).collect();
         let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
         let place = Place::with([("all.jsonl", &lines)]);
         for (number, timing) in TIMINGS.iter().enumerate() {
             let command = format!("containment index{number} {method} {timing} --format ndjson --add");
-            // A part of them as a file, then streams that begin with what the index has.
+            // Some documents come as a file. The streams then begin with documents that the index already has.
             let all: Vec<_> = lines.lines().collect();
             let (first, second) = (dice.below(20), 20 + dice.below(60));
             let mut found = if first > 0 {
@@ -112,7 +113,7 @@ impl Feed {
         assert!(status.success());
     }
 
-    /// Waits for the end, and gives the other lines, the exit code, and what was said.
+    /// Waits for the end. Returns the remaining lines, the exit code, and the standard error.
     fn end(mut self) -> (Vec<Value>, Option<i32>, String) {
         let (mut out, mut err) = (String::new(), String::new());
         self.output.read_to_string(&mut out).unwrap();
@@ -166,7 +167,7 @@ fn what_was_judged_is_added_in_time_and_survives_a_kill() {
     feed.signal("KILL");
     feed.end();
     assert!(ids(&place, "index").contains("a"));
-    // Again from the beginning: what is there is not added twice.
+    // A second stream from the beginning adds no document twice.
     let again =
         [document("a", TEXT), document("b", "Another text, of which nothing is said anywhere else.")].join("\n");
     let (answers, _) = stream(&place, "containment index --add -", &again);
@@ -184,7 +185,7 @@ fn when_nobody_reads_any_more_what_was_written_is_kept() {
     drop(output);
     let mut input = input.unwrap();
     for i in 0..1000 {
-        // It ends by itself, and then nobody takes what is written.
+        // The run ends by itself, and then writes to its input fail.
         if writeln!(input, "{}", document(&format!("b{i}"), TEXT)).is_err() {
             break;
         }
@@ -287,7 +288,7 @@ fn another_run_that_adds_beside_a_stream_is_not_passed_over() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("another run added 1 documents to index in the meantime"), "{said}");
     assert_eq!(ids(&place, "index"), BTreeSet::from(["b".to_owned()]));
-    // From the beginning, as it says, nothing is lost.
+    // As the message says, a stream from the beginning loses nothing.
     let (answers, _) = stream(&place, "containment index --add -", &document("a", TEXT));
     assert_eq!(rows(&answers).len(), 2);
 }
@@ -310,7 +311,7 @@ fn what_a_stream_cannot_do_is_said() {
         assert!(error.contains(said), "{options}: {error}");
         assert!(!place.path("index").exists());
     }
-    // As often as it can, and once in an age.
+    // The shortest and a very long interval.
     for every in ["0s", "500000years"] {
         let (answers, _) =
             stream(&place, &format!("containment other --add - --commit-every {every}"), &document("a", TEXT));
@@ -324,6 +325,6 @@ fn what_a_stream_cannot_do_is_said() {
     let ended = run_command(command, &lines);
     assert_eq!(ended.code, Some(1));
     assert!(ended.err.contains("more than the 768 KiB that the limit of memory leaves for them"), "{}", ended.err);
-    // What was judged is kept.
+    // The judged documents are kept.
     assert_eq!(ids(&place, "index").len(), json_lines(ended.text()).len());
 }

@@ -1,4 +1,4 @@
-//! Near-duplicate threads: against the score of all pairs, and what the options do.
+//! Near-duplicate threads: compared with the score of all pairs, and the effects of the options.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::program::{Dice, Ended, Place, json_lines};
 
-/// Records as JSON lines.
+/// Returns records as JSON lines.
 fn jsonl(records: impl IntoIterator<Item = Value>) -> String {
     records.into_iter().map(|record| format!("{record}\n")).collect()
 }
 
-/// Runs what must succeed.
+/// Runs a command that must succeed.
 #[track_caller]
 fn ended(place: &Place, line: &str) -> Ended {
     let ended = place.run(line);
@@ -19,7 +19,7 @@ fn ended(place: &Place, line: &str) -> Ended {
     ended
 }
 
-/// Threads of few words, so that many are alike; some fields are missing, NULL or empty.
+/// Makes threads of few words, so that many are alike. Some fields are missing, NULL or empty.
 fn threads(count: usize, seed: u64) -> String {
     let mut dice = Dice(seed);
     let words = ["sun", "moon", "star"];
@@ -38,7 +38,7 @@ fn threads(count: usize, seed: u64) -> String {
     }))
 }
 
-/// The score of all pairs, by SQL without a similarity join.
+/// Returns the pairs with their score, by SQL without a similarity join.
 fn brute_force(place: &Place, input: &str, weights: [f64; 3], threshold: f64) -> Vec<(String, String, f64)> {
     let [title, description, answer] = weights;
     let sql = format!(
@@ -82,7 +82,7 @@ fn the_pairs_are_those_of_comparing_all_threads() {
             };
             assert!(threshold > 0.75 || expected.len() > 10, "{seed}, {threshold}: too few pairs to tell");
             assert_eq!(found(""), expected, "{seed}, {threshold}");
-            // No list of postings is as long as that.
+            // No list of postings is longer than the cap.
             assert_eq!(found(" --strategy term"), expected, "{seed}, {threshold}, term");
         }
     }
@@ -93,7 +93,7 @@ fn two_collections_give_the_pairs_across_them() {
     let posts = threads(160, 4);
     let (new, old): (Vec<_>, Vec<_>) = posts.lines().enumerate().partition(|(i, _)| i % 3 == 0);
     let lines = |some: Vec<(usize, &str)>| some.iter().map(|(_, line)| format!("{line}\n")).collect::<String>();
-    // One thread stands in both.
+    // One thread is in both collections.
     let new: Vec<_> = new.into_iter().chain(old.first().copied()).collect();
     let place =
         Place::with([("all.jsonl", &posts), ("new.jsonl", &lines(new.clone())), ("old.jsonl", &lines(old.clone()))]);
@@ -239,7 +239,7 @@ fn votes_are_numbers_and_what_is_none_comes_last_and_is_said() {
     assert!(said.contains("| a  | 1,000 |"), "{said}");
     let kept = |place: &Place| place.sql("SELECT DISTINCT canonical FROM 'groups.parquet'");
     assert_eq!(kept(&place), [json!({ "canonical": "b" })]);
-    // As a column of numbers, one of which is none.
+    // The same with a column of numbers, one of which is NaN.
     let numbers = "SELECT id, body, CASE id WHEN 'c' THEN CAST('NaN' AS DOUBLE) ELSE 1 + ascii(id) END AS votes FROM 'posts.jsonl'";
     make(&place, numbers, "numbers.parquet");
     let said = ended(&place, &command.replace("posts.jsonl", "numbers.parquet")).err;
@@ -263,7 +263,7 @@ fn the_oldest_is_told_by_time_not_by_text() {
         assert_eq!(kept.len(), 1);
         (kept[0]["canonical"].as_str().unwrap().to_string(), said)
     };
-    // Half an hour of the new year in Kyiv is half past ten in London.
+    // Half past midnight of the new year in Kyiv is half past ten in London.
     let times = ["2023-12-31T23:00:00Z", "2024-01-01T00:30:00+02:00", "2024-01-01", "2023-12-31 22:45:00"];
     assert_eq!(kept(times.map(|time| json!(time))).0, "b");
     let (first, said) = kept([json!("last spring"), json!(null), json!("2024-01-31"), json!("yesterday")]);
@@ -273,7 +273,7 @@ fn the_oldest_is_told_by_time_not_by_text() {
         "{said}"
     );
     assert_eq!(kept([json!(1000), json!(999), json!(1e9), json!(null)]).0, "b");
-    // Seconds, as a table without types has them.
+    // Seconds as text, as in a table without types.
     assert_eq!(kept([json!("1700000000"), json!("900000000"), json!(""), json!("1e9")]).0, "b");
 }
 
@@ -315,14 +315,14 @@ fn groups_of_two_collections_say_where_a_thread_is_from() {
     assert_eq!(json_lines(&groups), [member("b", "input"), member("a", "against")]);
 }
 
-/// Writes what a query gives.
+/// Writes the rows of a query to a file.
 #[track_caller]
 fn make(place: &Place, sql: &str, file: &str) {
     let ended = place.run_with(["sql", sql, "-o", file], "");
     assert_eq!(ended.code, Some(0), "{sql}\n{}", ended.err);
 }
 
-/// Posts of which 00 and 01 are alike, and 0 and 1, and their labels.
+/// Makes posts with labels. The posts 00 and 01 are alike, and the posts 0 and 1.
 fn labelled(labels: &str) -> Place {
     let post = |id: &str, body: &str| json!({ "id": id, "body": body });
     let (this, that) = ("one two three four five", "six seven eight nine ten");
@@ -339,7 +339,7 @@ fn ids_of_labels_are_text() {
     let place = labelled("id_a,id_b,label\n00,01,1\n0,1,yes\n00,0,0\n01,1,No\n");
     let said = ended(&place, JUDGE).err;
     assert!(said.contains("4 labelled pairs, 2 of them duplicates") && !said.contains("not there"), "{said}");
-    // As numbers of JSON, beside ids that are text.
+    // The labels have JSON numbers, and ids that are text.
     place.write(
         "labels.jsonl",
         "{\"id_a\": 0, \"id_b\": 1, \"label\": 1}\n{\"id_a\": \"00\", \"id_b\": 0, \"label\": 0}\n",
@@ -364,7 +364,7 @@ fn a_labelled_pair_counts_once() {
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
-    // Of two collections the order says which is which.
+    // With two collections, the order of the ids says which is which.
     place.write("labels.csv", "id_a,id_b,label\n00,01,true\n01,00,true\n00,1,no\n");
     let said = ended(&place, &JUDGE.replace("--field", "--against posts.jsonl --field")).err;
     assert!(said.contains("3 labelled pairs, 2 of them duplicates") && !said.contains("before"), "{said}");
@@ -405,7 +405,7 @@ fn a_column_called_text_may_hold_anything() {
     ]);
     let place = Place::with([("posts.jsonl", &posts)]);
     assert_eq!(scores(place.rows("threads posts.jsonl --field body")), [("a".into(), "b".into(), 1.0)]);
-    // What a field asks for is read as other columns are.
+    // A column of a field is read like other columns.
     let as_text = place.rows("threads posts.jsonl --field text --signature shingles:1");
     assert_eq!(scores(as_text), [("a".into(), "c".into(), 1.0)]);
     for (column, same) in
@@ -435,7 +435,7 @@ fn columns_that_cannot_be_read_are_refused_beforehand() {
         "posts.parquet",
     );
     place.ok("ingest posts.parquet -o corpus --text-column body --quiet");
-    // Which cannot be read to its end.
+    // A file that cannot be read to its end.
     make(&place, "SELECT * REPLACE (1 AS id) FROM 'posts.parquet'", "twice.parquet");
     assert!(place.fails(1, "threads twice.parquet --field body").contains("twice"));
     for (arguments, said) in [

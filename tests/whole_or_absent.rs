@@ -1,4 +1,4 @@
-//! Whatever happens to a run, the old result stays or the whole new one takes its place.
+//! Whatever happens to a run, the old result stays, or the complete new one replaces it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -35,7 +35,7 @@ fn of_two_that_write_one_place_one_wins() {
             assert_eq!(run.wait().unwrap().code(), Some(0));
         }
         let now = state();
-        // Which of the two corpora, and which of the two files.
+        // The state must be one of the two corpora, and one of the two files.
         let corpus = results.iter().position(|result| result[..2] == now[..2]).expect("a mixture of two corpora");
         assert!(results.iter().any(|result| result[2] == now[2]), "a mixture of two files");
         won[corpus] += 1;
@@ -61,14 +61,14 @@ fn a_query_that_fails_at_any_batch_leaves_the_old_file() {
     }
 }
 
-/// The same as on a full disk: no file may have more than some kilobytes.
+/// Simulates a full disk: no file may have more than some kilobytes.
 #[test]
 fn a_full_disk_leaves_the_old_file() {
     let place = Place::with([("out.parquet", "the old result")]);
     place.write("a.jsonl", collection_jsonl(3000, 1));
     for line in [
         "sql 'SELECT value, random() AS n FROM generate_series(0, 1000000)' -o out.parquet",
-        // A row, for which a sort goes to disk.
+        // A single row, for which a sort spills.
         "sql 'SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY r) AS n FROM (SELECT random() AS r FROM \
          generate_series(1, 10000000)))' -o out.parquet --memory 128MiB --threads 1",
         "ingest a.jsonl -o corpus",
@@ -90,7 +90,7 @@ fn a_full_disk_leaves_the_old_file() {
     assert!(ended.err.contains("has no documents yet") || ended.err.contains("does not exist"), "{}", ended.err);
 }
 
-/// A query that fails at its last row of 200,000.
+/// A query that fails at the last of its 200,000 rows.
 const FAILS_LATE: &str =
     "SELECT value, CAST(CASE WHEN value = 199999 THEN 'x' ELSE '1' END AS INT) AS n FROM generate_series(0, 199999)";
 
@@ -156,7 +156,7 @@ fn a_table_is_replaced_when_the_new_one_is_made() {
     )]);
     place.fails(1, "sql -f replace.sql");
     assert_eq!(place.read("t.csv"), b"n\n2\n");
-    // With what is kept of a table of the same name, too.
+    // The same with a kept table of the same name.
     for n in [1, 2] {
         let sql = format!(
             "CREATE TABLE t AS SELECT {n} AS n; CREATE OR REPLACE TABLE t AS SELECT n + 1 AS n FROM t; SELECT * FROM t"
@@ -199,7 +199,7 @@ fn links_pipes_and_modes_stay_what_they_are() {
     assert_eq!(sql("/dev/stdout").text(), "n\n1\n");
 }
 
-/// Why results are not written with `COPY`: it replaces the old file by half of the new one.
+/// Results are not written with `COPY`, because it replaces the old file by half of the new one.
 #[tokio::test]
 async fn copy_does_not_leave_the_old_file() {
     let session = ibid::session(Default::default(), Default::default()).unwrap();
@@ -240,8 +240,8 @@ fn a_bad_record_late_in_the_input_leaves_the_old_result() {
     assert_eq!(place.names(), ["bad.jsonl", "out.parquet"]);
 }
 
-/// Each takes a minute at least: in standard operators, in a single call of a function, while tables are written, while a sort puts on
-/// disk what it has no memory for.
+/// Queries that take at least a minute: in standard operators, in a single call of a function, while tables are
+/// written, and while a sort spills.
 const ENDLESS: [&str; 4] = [
     "SELECT count(*) FROM generate_series(1, 3000000) AS a, generate_series(1, 3000000) AS b \
      WHERE a.value * b.value % 7 = 3",
@@ -290,7 +290,7 @@ fn an_interrupted_fit_ends_at_once_and_cleans_up() {
     assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new());
 }
 
-/// Every command that may take long, at moments spread over its run, in a folder and in a store.
+/// Interrupts every command that may take long, at moments spread over its run, in a folder and in a store.
 #[test]
 fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
     let mut took = Vec::new();
@@ -322,7 +322,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
             let began = Instant::now();
             scene.ok(line);
             let whole_run = began.elapsed();
-            // Two that add to one index do not give the same one.
+            // Two runs that add to one index do not give identical files.
             let contents = |path: PathBuf| (path.clone(), std::fs::read(path).unwrap());
             let state = || -> BTreeMap<_, _> {
                 let seen = if is_index { Vec::new() } else { files(&scene.path("")) };
@@ -340,7 +340,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
                 run.signal("INT");
                 let (code, said) = run.end();
                 took.push(asked.elapsed());
-                // It may just have said that it is done, or not listen yet.
+                // The run may just have finished, or may not listen to signals yet.
                 let is_interrupted = code == Some(130) && said.ends_with("ibid: interrupted\n");
                 assert!(is_interrupted || matches!(code, Some(0 | -2)), "{line}: {code:?} {said}");
                 let left = state();
@@ -349,7 +349,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
                 assert!(others.is_empty(), "{line}, in {root}: {others:?} are others, or not there");
                 assert_eq!(entries(&tmp), Vec::<PathBuf>::new(), "{line}, in {root}");
                 if is_index && root.contains("://") {
-                    // What a manifest was about to name.
+                    // Removes the files that a manifest was about to name.
                     scene.ok("gc @/index --grace 0s");
                 }
                 for folder in if is_index { &["@", "@/index"][..] } else { &["@"] } {
@@ -371,7 +371,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
     assert!(took[took.len() * 3 / 4] < Duration::from_secs(1), "{took:?}");
 }
 
-/// A run that is over in no time is interrupted while it puts a folder in its place about once in a hundred times.
+/// In about one of a hundred tries, a very short run is interrupted while it commits a folder.
 #[test]
 fn a_folder_that_takes_its_place_is_not_emptied() {
     let place = Place::with([("a.jsonl", &collection_jsonl(300, 2))]);
@@ -394,7 +394,7 @@ fn a_folder_that_takes_its_place_is_not_emptied() {
     }
 }
 
-/// What can be read only once is copied first.
+/// Input that can be read only once is copied first.
 #[test]
 fn an_interrupted_copy_of_standard_input_is_removed() {
     let place = Place::new();
@@ -411,7 +411,7 @@ fn an_interrupted_copy_of_standard_input_is_removed() {
 
 #[test]
 fn a_run_that_lost_its_terminal_ends_at_once_and_cleans_up() {
-    // Whoever runs the tests under nohup hands that down.
+    // Under nohup, the tests pass the ignored signal on to the program.
     if !hangup_is_ignored() {
         assert_ended_by("HUP", 129, "hung up", ENDLESS[0]);
     }
@@ -453,7 +453,8 @@ impl Endless {
         let mut run = Self(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         // The program listens to signals before it makes its first temporary folder.
         run.wait_until(|_| !entries(&place.path("tmp")).is_empty());
-        // To be in the middle of the query. Should the machine be too busy for that, the test is the easier.
+        // Waits until the run is in the middle of the query. On a machine that is too busy for that, the test is
+        // easier.
         std::thread::sleep(Duration::from_secs(1));
         run
     }
@@ -463,7 +464,8 @@ impl Endless {
         assert!(status.success());
     }
 
-    /// The exit code, or less than 0 the signal that ended it, and what was said.
+    /// Waits for the end. Returns the exit code, or the negative number of the signal that ended the run, and the
+    /// standard error.
     fn end(mut self) -> (Option<i32>, String) {
         self.wait_until(|run| run.try_wait().unwrap().is_some());
         let mut said = String::new();
@@ -472,7 +474,8 @@ impl Endless {
         (status.code().or(status.signal().map(|signal| -signal)), said)
     }
 
-    /// Within what is at once on a machine that does a lot else, and nothing beside what the queries take.
+    /// Waits for a condition. The limit is generous for a busy machine, but short compared with the time of the
+    /// queries.
     fn wait_until(&mut self, is_so: impl Fn(&mut Child) -> bool) {
         let began = Instant::now();
         while !is_so(&mut self.0) {
@@ -484,7 +487,7 @@ impl Endless {
 
 impl Drop for Endless {
     fn drop(&mut self) {
-        // It has ended where the test did not fail.
+        // The process has already ended, unless the test failed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -522,7 +525,7 @@ fn verify_knows_results_that_are_not_what_was_written() {
     let ended = place.run_with(["sql", "SELECT * FROM 'reuse.parquet'"], "");
     assert!(ended.code == Some(1) && ended.err.contains("is not what was written"), "{}", ended.err);
 
-    // A corpus of which one file is of another.
+    // A corpus with one file of another corpus.
     place.write("b.jsonl", collection_jsonl(60, 2));
     place.ok("ingest b.jsonl -o other");
     place.write("corpus/sentences.parquet", place.read("other/sentences.parquet"));
@@ -530,7 +533,7 @@ fn verify_knows_results_that_are_not_what_was_written() {
     let said = place.fails(1, "passages corpus");
     assert!(said.contains("corpus/sentences.parquet is not what was written"), "{said}");
 
-    // A table of ours as documents of another corpus.
+    // A table of a corpus as documents of another corpus.
     place.write("copy.parquet", place.read("other/documents.parquet"));
     place.ok("ingest copy.parquet -o again");
     flip(&place, "copy.parquet", 100);
@@ -541,7 +544,7 @@ fn verify_knows_results_that_are_not_what_was_written() {
     assert!(place.run("verify reuse.csv").text().contains("it has no seal"));
 }
 
-/// A manifest that says this, with the seal that belongs to it.
+/// Returns a manifest with this content and a valid seal.
 fn sealed(mut json: Value) -> String {
     json.as_object_mut().unwrap().remove("seal");
     let text = serde_json::to_string_pretty(&json).unwrap();
@@ -564,7 +567,7 @@ fn a_flipped_byte_of_any_result_is_found_by_verify() {
     ] {
         place.ok(line);
     }
-    // A process each is slow: fewer than of the file of the unit test.
+    // A process for each flip is slow, so there are fewer flips than in the unit test of one file.
     let (mut dice, flips) = (Dice(8), times("IBID_FLIPS", 75).div_ceil(25));
     for result in ["corpus", "clusters", "index", "pairs"] {
         place.ok(&format!("verify {result}"));
@@ -587,12 +590,12 @@ fn a_flipped_byte_of_any_result_is_found_by_verify() {
         for (file, at) in damaged {
             assert!(ended.text().contains(&format!("{file}: WRONG: ")), "byte {at} of {file}\n{}", ended.text());
         }
-        // The newest counts.
+        // The newest manifest counts.
         manifests.sort();
         let Some(manifest) = manifests.pop().map(|name| format!("flipped/0/{name}")) else { continue };
         copy_folder(&whole, &place.path("flipped/0"));
         let sound = place.read(&manifest);
-        // The first one and the last one are what it is known by.
+        // The first and the last bytes are needed to recognise the manifest.
         let by_chance: Vec<_> = (0..flips.div_ceil(2)).map(|_| dice.below(sound.len())).collect();
         for at in [0, sound.len() - 2].into_iter().chain(by_chance) {
             flip(&place, &manifest, at);
@@ -620,7 +623,7 @@ fn tables_that_were_kept_are_used_where_they_are_the_same_and_sound() {
     assert_eq!(kept(), first, "the same tables were made anew");
     assert_eq!(run(" --threshold 0.5"), place.ok("passages a.jsonl --format csv --threshold 0.5"));
     assert!(kept().len() > first.len(), "no table was made for another threshold");
-    // Each file of each table damaged, one after another.
+    // Damages each file of each table, one after another.
     for folder in first {
         for file in entries(&place.path("kept").join(&folder)) {
             let name = file.strip_prefix(place.path("")).unwrap().to_str().unwrap().to_owned();
@@ -661,7 +664,7 @@ fn scripts_take_only_what_would_be_made_the_same() {
         ended.text().to_owned()
     };
     let differ = |one: &str, other: &str| assert_ne!(run(one), run(other), "{one}\n{other}");
-    // What is set.
+    // Settings.
     for (setting, made) in [
         ("datafusion.execution.time_zone = '+05:00'", "SELECT '2024-01-01T00:00:00'::timestamptz AS a"),
         ("datafusion.sql_parser.parse_float_as_decimal = true", "SELECT arrow_typeof(1.1) AS a"),
@@ -673,7 +676,7 @@ fn scripts_take_only_what_would_be_made_the_same() {
         let made = format!("CREATE TABLE x AS {made}; SELECT * FROM x");
         differ(&made, &format!("SET {setting}; {made}"));
     }
-    // What a name stands for.
+    // The objects that names refer to.
     let external =
         "EXTERNAL TABLE a STORED AS CSV LOCATION 'f.csv'; CREATE TABLE b AS SELECT * FROM a; SELECT * FROM b";
     for external in [
@@ -699,7 +702,7 @@ fn scripts_take_only_what_would_be_made_the_same() {
         )
     };
     assert_eq!([run(&stays(1)), run(&stays(2))], ["a\n1\n", "a\n2\n"]);
-    // What is another each time, also in a view or among the arguments of a table.
+    // Values that differ each time, also in a view or among the arguments of a table.
     for varying in [
         "CREATE TABLE r AS SELECT random() AS a; SELECT * FROM r",
         "CREATE TABLE r AS SELECT uuid() AS a; SELECT * FROM r",
@@ -707,7 +710,7 @@ fn scripts_take_only_what_would_be_made_the_same() {
     ] {
         differ(varying, varying);
     }
-    // And what is the same is taken, whatever has no say in it.
+    // The same table is taken again, whatever the settings that do not affect its rows.
     let same = "CREATE VIEW v AS SELECT 3 AS a; CREATE TABLE s AS SELECT a FROM v; SELECT * FROM s";
     let first = run(same);
     let kept = entries(&place.path("kept"));
@@ -731,7 +734,7 @@ fn a_kept_table_has_its_own_files_and_no_others() {
     let other = entries(&place.path("kept")).into_iter().find(|folder| *folder != one).unwrap();
     std::fs::copy(other.join("0.parquet"), one.join("more.parquet")).unwrap();
     assert!(run(1).contains("is made anew"));
-    // What no run puts there is somebody's.
+    // Files that no run puts there belong to somebody.
     for mine in ["notes.txt", "index/parts/0.parquet"] {
         let mine = one.join(mine);
         std::fs::create_dir_all(mine.parent().unwrap()).unwrap();
@@ -752,7 +755,7 @@ fn a_corpus_that_is_another_meanwhile_is_an_error() {
     let place = Place::new();
     place.write("a.jsonl", collection_jsonl(20, 1));
     place.write("b.jsonl", collection_jsonl(20, 3));
-    // More than a pipe holds: once it is written, it is being read, and the corpus before it is open.
+    // More than a pipe holds: once it is written, it is being read, and the corpus is already open.
     let others = collection_jsonl(400, 2);
     assert!(others.len() > 200_000, "{}", others.len());
     for line in ["passages", "pairs", "containment --threshold 0.2 --passages"] {
@@ -783,7 +786,7 @@ fn a_kept_table_that_cannot_be_read_stays() {
     };
     let first = kept();
     let mut failed = 0;
-    // Wherever there is no file to be opened any more.
+    // The run reaches its limit of open files at different places.
     for files in 6..30 {
         let mut shell = Command::new("bash");
         let script =
@@ -809,7 +812,7 @@ fn files_are_read_once_unless_they_change() {
     };
     let first = read();
     assert_eq!(first.len(), 1);
-    // A corpus takes them from there: what was noted shows in what is told.
+    // A corpus takes the tables from there: the changed count in the kept manifest appears in the summary.
     let noted = std::fs::read_to_string(first[0].join("manifest.json")).unwrap();
     assert!(noted.contains("\"documents\": 60"), "{noted}");
     let noted = sealed(serde_json::from_str(&noted.replace("\"documents\": 60", "\"documents\": 61")).unwrap());
@@ -819,10 +822,10 @@ fn files_are_read_once_unless_they_change() {
     for file in ["documents.parquet", "sentences.parquet"] {
         assert!(place.read(format!("corpus/{file}")) == place.read(format!("other/{file}")), "{file}");
     }
-    // Bad records are told each time, so that these are read each time.
+    // Bad records are reported each time, so with `--on-error skip` the files are read each time.
     assert_eq!(run(" --resume kept --on-error skip"), whole);
     assert_eq!(read(), first);
-    // One byte is enough.
+    // A change of one byte is enough.
     let changed = String::from_utf8(place.read("a.jsonl")).unwrap().replacen(". ", "! ", 1);
     place.write("a.jsonl", changed);
     assert_eq!(run(" --resume kept"), run(""));
@@ -850,7 +853,7 @@ fn a_manifest_says_what_was_read_and_what_is_there() {
     let other = corpus(8);
     assert_eq!(other["content"]["bytes"], made["content"]["bytes"]);
     assert!(hash.is_string() && other["content"]["xxh3"] != *hash, "{hash}");
-    // The files that are there, by their own footers.
+    // The manifest must match the footers of the files.
     place.ok("clusters corpus -o clusters");
     for (folder, tables) in [("corpus", 3), ("clusters", 6)] {
         let mut there = files(&place.path(folder));
@@ -870,7 +873,7 @@ fn a_manifest_says_what_was_read_and_what_is_there() {
         let table = file["name"].as_str().unwrap().strip_suffix(".parquet");
         json!({ "table": table, "rows": file["rows"], "seal": file["seal"] })
     };
-    // Where documents come from is nothing that clusters are made of.
+    // Clusters do not depend on the origins of documents.
     let is_read = |file: &&Value| file["name"] != "origins.parquet";
     let read: Value = other["files"].as_array().unwrap().iter().filter(is_read).map(of_table).collect();
     assert_eq!(manifest("clusters")["inputs"], read);
@@ -886,7 +889,7 @@ fn tables_that_a_run_reads_are_kept_as_long_as_it_lives() {
     while kept() == 0 && began.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    // It is locked when it is there, or at once.
+    // The table is locked when it appears, or immediately after.
     std::thread::sleep(Duration::from_millis(200));
     place.ok("gc kept --grace 0s");
     assert_eq!(kept(), 1);
@@ -980,7 +983,7 @@ fn verify_knows_folders_that_are_not_what_was_written() {
     place.ok("verify corpus");
     std::fs::remove_file(place.path("corpus/sentences.parquet")).unwrap();
     wrong("sentences.parquet: WRONG: cannot read");
-    // What is no table of ours, and what is no file.
+    // A file that is no table of the corpus, and a pipe.
     anew();
     place.write("corpus/theirs.parquet", "of somebody else");
     let pipe = Command::new("mkfifo").arg(place.path("corpus/pipe.parquet")).status().unwrap();

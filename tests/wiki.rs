@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, bzip2, gzip};
 
-/// A dump of six pages: an article with two revisions, a redirect, a page of disambiguation, a talk page, a page in
-/// Japanese, and a style sheet.
+/// Returns a dump of six pages: an article with two revisions, a redirect, a page of disambiguation, a talk page, a
+/// page in Japanese, and a style sheet.
 fn dump() -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/wiki/dump.xml")).unwrap()
 }
@@ -18,7 +18,7 @@ fn place() -> Place {
     place
 }
 
-/// The pages and what is in their sections.
+/// Returns the pages with the text of their sections.
 fn sections(place: &Place) -> Vec<(String, String, String)> {
     let sql = "SELECT doc_id, s['kind'] || ' ' || s['level'] || ' ' || s['title'] AS section, \
                substr(text, s['char_start'] + 1, s['char_end'] - s['char_start']) AS part \

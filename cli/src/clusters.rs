@@ -98,7 +98,7 @@ enum Way {
     Exact,
 }
 
-/// A share from 0 up to 1.
+/// Parses a share from 0 up to 1.
 fn share(text: &str) -> Result<f64> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),

@@ -1,4 +1,4 @@
-//! `ibid compare`: the methods of a command beside one another, judged by labels.
+//! `ibid compare`: a comparison of the methods of a command, judged by labels.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,8 +94,8 @@ enum Answer {
     No,
 }
 
-/// The methods, as the paper has them. The join of the sets of documents is the first, and the postings that must find the same the
-/// second.
+/// The methods of the paper. The first joins the sets of documents. The second uses postings and must find the same
+/// pairs.
 const METHODS: [(&str, &str); 7] = [
     ("FFP, join", "--signature shingles:4"),
     (POSTINGS, "--signature shingles:4"),
@@ -112,7 +112,8 @@ const CODET: &str = "CoDet";
 const DEPTH: u8 = 5;
 const SUFFIXES: u8 = 1;
 
-/// Options that say how documents are compared. What is read and written, and how words are prepared, is the same for all rows.
+/// The options that say how documents are compared. Input, output and the preparation of words are the same for all
+/// rows.
 const OF_METHODS: [&str; 10] = [
     "--method",
     "--unit",
@@ -154,7 +155,7 @@ impl CompareContainment {
         talk.deliver_as(found, (table, "methods and settings"), &self.writing, &[], &self.running).await
     }
 
-    /// All that is compared: the methods, CoDet with other parameters, and what was asked for.
+    /// Returns all rows of the comparison: the methods, CoDet with other parameters, and the options of `--also`.
     fn all(&self) -> impl Iterator<Item = (&'static str, String)> {
         let codet = |options: String| (CODET, format!("--method codet {options}"));
         let depths = (1..=10).filter(|depth| *depth != DEPTH).map(move |depth| codet(format!("--depth {depth}")));
@@ -165,7 +166,7 @@ impl CompareContainment {
         methods.chain(depths).chain(suffixes).chain(unsorted).chain(also)
     }
 
-    /// The method of `ibid containment` with these options, and those that all methods share.
+    /// Returns the method of `ibid containment` with these options, and those that all methods share.
     fn containment(&self, engine: &Engine, options: &str) -> Result<methods::Containment> {
         let own: Vec<&str> = options.split_whitespace().collect();
         let is_other = |word: &&&str| {
@@ -188,7 +189,7 @@ impl CompareContainment {
             all.extend(value.into_iter().flat_map(|value| [name, value.as_str()]));
         }
         all.extend(self.without_stop_words.then_some("--without-stop-words"));
-        // The options of a method come last, and count.
+        // The options of a method come last, so they override the shared ones.
         all.extend(own);
         let containment = parsed(engine, &all)?;
         containment.check()?;
@@ -196,10 +197,10 @@ impl CompareContainment {
     }
 }
 
-/// The options of `ibid containment` as it would read them.
+/// Parses options as `ibid containment` would.
 fn parsed(engine: &Engine, options: &[&str]) -> Result<methods::Containment> {
     let command = Command::new("containment").no_binary_name(true).args_override_self(true);
-    // Its input is not asked.
+    // A placeholder for the input, which the command requires.
     let arguments = std::iter::once(&"documents").chain(options);
     let matches = Containment::augment_args(command).try_get_matches_from(arguments);
     let parsed =

@@ -1,4 +1,4 @@
-//! `ibid containment`: documents that stand within others.
+//! `ibid containment`: documents that are contained in others.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -135,7 +135,7 @@ pub(super) struct PassageOptions {
     max_frequency: Option<u32>,
 }
 
-/// The least number of words of a passage.
+/// The default for the least number of words of a passage.
 const MIN_WORDS: u32 = 8;
 
 /// The name of the rows of the result in the summary.

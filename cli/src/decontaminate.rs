@@ -1,4 +1,4 @@
-//! `ibid decontaminate`: a collection without the items of an evaluation, and what it had of them.
+//! `ibid decontaminate`: a collection without the items of an evaluation, and the list of the items that it contained.
 
 use std::path::PathBuf;
 use std::sync::Arc;

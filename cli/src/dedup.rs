@@ -1,4 +1,4 @@
-//! `ibid dedup`: a collection without its duplicates, and for each that goes the one that stays for it.
+//! `ibid dedup`: a collection without its duplicates, with the document that is kept for each removed one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

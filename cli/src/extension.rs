@@ -1,4 +1,4 @@
-//! Additions of another program to this one: options, commands, and what its engines run on.
+//! Additions of another program to this one: options, commands, and changes to its engines.
 
 use std::sync::OnceLock;
 
@@ -9,29 +9,30 @@ use ibid::{Engine, EngineBuilder};
 
 use super::Cli;
 
-/// The additions of a program that has the commands of this one.
+/// The additions of a program that includes the commands of this one.
 pub trait Extension: Send + Sync + 'static {
     /// Adds options and commands.
     fn command(&self, command: Command) -> Command;
 
-    /// Runs the command if it is one of the added ones. Otherwise it notes the added options.
+    /// Runs the command if it is one of the added ones. Otherwise notes the added options and returns `None`.
     fn run(&self, matches: &ArgMatches) -> Option<Result<()>>;
 
-    /// Makes the engine of a command, with what is added to it.
+    /// Builds the engine of a command, with the additions.
     ///
     /// # Errors
     ///
-    /// Where the added options do not fit the command, and as [`EngineBuilder::build`].
+    /// Fails if the added options do not fit the command, and like [`EngineBuilder::build`].
     fn engine(&self, builder: EngineBuilder) -> Result<Engine> {
         Ok(builder.build()?)
     }
 
-    /// Ends what the engine of a command has begun, once the command has done what it was to do.
+    /// Ends the work that the engine of a command has started, after the command has succeeded.
     fn end(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Gives up, within a second, what the engine of a command has begun elsewhere, as the program is interrupted.
+    /// Aborts, within a second, the work that the engine of a command has started elsewhere, because the program is
+    /// interrupted.
     fn give_up(&self) {}
 }
 
@@ -51,7 +52,7 @@ impl Extension for NoExtension {
 
 static EXTENSION: OnceLock<Box<dyn Extension>> = OnceLock::new();
 
-/// Notes the additions of the program.
+/// Sets the additions of the program, unless they are already set, and returns them.
 pub(super) fn of_program(extension: Box<dyn Extension>) -> &'static dyn Extension {
     EXTENSION.get_or_init(|| extension).as_ref()
 }
@@ -61,7 +62,7 @@ pub(super) fn get() -> &'static dyn Extension {
     of_program(Box::new(NoExtension))
 }
 
-/// Returns the command line with them.
+/// Returns the command line with the additions.
 pub(super) fn command() -> Command {
     get().command(Cli::command())
 }

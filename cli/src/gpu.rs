@@ -1,4 +1,4 @@
-//! `ibid gpu info`: what there is to compare codes on.
+//! `ibid gpu info`: the GPUs that can compare codes.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

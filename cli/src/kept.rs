@@ -1,4 +1,4 @@
-//! Code of the commands that hand a collection on.
+//! Code shared by the commands that write a filtered collection.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct ShapeOptions {
     pub(super) annotate: bool,
 }
 
-/// Runs a method that hands a collection on, and writes its folder, which may have these files.
+/// Runs a method that filters a collection, and writes its folder. `files` are the names that the folder may contain.
 pub(super) async fn hand_on<M>(
     mut method: M,
     output: &Path,

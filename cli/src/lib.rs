@@ -1,6 +1,7 @@
-//! The program ibid: arguments in, exit code out, and a shell of SQL.
+//! The program ibid: arguments in, exit code out, and an SQL shell.
 //!
-//! The library [`ibid`] does the work, and this package words it. [`run`] runs the program, for packages that offer it, too.
+//! The library [`ibid`] does the work; this package parses the arguments and prints the results. Other packages can
+//! offer the same program with [`run`].
 
 mod clusters;
 mod codes;
@@ -90,18 +91,18 @@ enum Command {
 /// The stack of each thread, in bytes.
 pub const STACK: usize = 64 << 20;
 
-/// The end of a command.
+/// The outcome of a command.
 enum Ending {
     Done,
     /// With `--strict`: something was capped or skipped.
     NotStrict,
-    /// It failed, whether or not anybody still read its output.
+    /// A failure that counts even if standard output was closed.
     Failed(anyhow::Error),
 }
 
-/// Runs the program with arguments, of which the first is its name, and returns the exit code.
+/// Runs the program with these arguments and returns the exit code. The first argument is the name of the program.
 ///
-/// `give_back` has the allocator of the program give back to the system what is free.
+/// `give_back` makes the allocator of the program return freed memory to the operating system.
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something was capped or skipped under `--strict`; 129, 130 and 143 ended
 /// by a hangup, an interrupt, a request to terminate.
@@ -110,7 +111,7 @@ pub fn run(arguments: &[OsString], give_back: fn()) -> u8 {
     run_extended(arguments, give_back, Box::new(NoExtension))
 }
 
-/// As [`run`], of a program that adds to it. It can be called once in a process.
+/// Runs the program like [`run`], with the additions of another program. It can be called once in a process.
 #[must_use]
 pub fn run_extended(arguments: &[OsString], give_back: fn(), extension: Box<dyn Extension>) -> u8 {
     let extension = extension::of_program(extension);
@@ -135,14 +136,16 @@ pub fn run_extended(arguments: &[OsString], give_back: fn(), extension: Box<dyn 
     watch::configure(give_back);
     let stores = cli.stores.made();
     let of_run = Arc::clone(&stores);
-    // On threads with stacks for statements that are nested deep, of which memory is taken as far as they are used.
+    // The threads have large stacks, because statements can be nested deeply. A stack takes memory only as far as it is
+    // used.
     let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {
         end_on_signal(Arc::clone(&of_run))?;
         check_threads()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
         let outcome = runtime.block_on(outbox::with_outbox(delivered(cli.command, &of_run)));
-        // Work that still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
-        // that are about to end, and glibc may then look for a large stack that is gone already.
+        // Work that still runs on other threads is no longer needed and ends with the process. Shutting the runtime
+        // down would detach threads that are about to end, and glibc may then look for a large stack that is already
+        // gone.
         std::mem::forget(runtime);
         outcome
     });
@@ -150,12 +153,13 @@ pub fn run_extended(arguments: &[OsString], give_back: fn(), extension: Box<dyn 
         Ok(run) => run.join(),
         Err(error) => Ok(Err(error.into())),
     };
-    // Once a signal ends the program, what fails for want of its temporary files is not worth a word. A panic leaves none.
+    // After a panic this removes the temporary files. Otherwise it waits here if a signal is ending the program, so
+    // that errors about the removed temporary files are not printed.
     let _last_word = if outcome.is_err() { cleanup::remove_all(&stores) } else { cleanup::hold() };
     match outcome {
         Ok(Ok(Ending::Done)) => 0,
         Ok(Ok(Ending::NotStrict)) => 4,
-        // Whoever read our output has seen enough.
+        // The reader of standard output closed it and has seen enough.
         Ok(Err(_)) if run::stdout_is_closed() => 0,
         Ok(Ok(Ending::Failed(error)) | Err(error)) => {
             run::say(&run::describe(&error));
@@ -172,12 +176,12 @@ pub fn run_extended(arguments: &[OsString], give_back: fn(), extension: Box<dyn 
 ///
 /// # Errors
 ///
-/// Where the command line has no such options.
+/// Fails if the command line has no such options.
 pub fn stores_of(matches: &ArgMatches) -> anyhow::Result<Arc<Stores>> {
     Ok(StoreOptions::from_arg_matches(matches)?.made())
 }
 
-/// Runs a command, and puts in place what it has left in the outbox.
+/// Runs a command, then commits the outputs that it left in the outbox.
 async fn delivered(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Ending> {
     let outcome = dispatch(command, stores).await;
     if let Ok(Ending::Done | Ending::NotStrict) = outcome {
@@ -194,7 +198,8 @@ async fn delivered(command: Command, stores: &Arc<Stores>) -> anyhow::Result<End
     }
 }
 
-/// Reads the command line. What follows an option may be a negative number, so that it is the option that says what it takes.
+/// Parses the command line. Every option accepts a negative number as its value, so that the option's own parser
+/// reports a wrong value.
 fn matches(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<ArgMatches> {
     fn with_negative_numbers(command: clap::Command) -> clap::Command {
         let of_option = |argument: Arg| {
@@ -206,14 +211,14 @@ fn matches(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> 
     with_negative_numbers(extension::command()).try_get_matches_from(arguments)
 }
 
-/// As [`matches`], as what they say.
+/// Parses the command line like [`matches`], into a [`Cli`].
 #[cfg(any(test, fuzzing))]
 fn parse(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<Cli> {
     Cli::from_arg_matches(&matches(arguments)?)
 }
 
-/// Says what is wrong with the command line, or gives the help that it asks for. Names of files may stand in it, which anybody may
-/// give: a terminal gets nothing of them that would command it.
+/// Prints what is wrong with the command line, or the help that it asks for, and returns the exit code. The command
+/// line may contain file names that anybody chose, so their control characters are escaped on a terminal.
 fn misused(error: &clap::Error, arguments: &[OsString]) -> u8 {
     if error.kind() == clap::error::ErrorKind::InvalidUtf8 {
         for argument in arguments.iter().filter(|argument| argument.to_str().is_none()) {
@@ -238,7 +243,7 @@ fn misused(error: &clap::Error, arguments: &[OsString]) -> u8 {
     }
 }
 
-/// Fails where there cannot be as many threads as the runtime starts, which panics then.
+/// Fails if the system does not allow as many threads as the runtime starts; the runtime would panic.
 fn check_threads() -> anyhow::Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let gate = Mutex::new(());
@@ -258,12 +263,12 @@ fn check_threads() -> anyhow::Result<()> {
 
 /// Ends the program when a signal asks for it, and removes its temporary files.
 ///
-/// On a thread and a runtime of its own: a query that does not yield can keep all threads of the other runtime busy,
-/// and then none of them would see the signal.
+/// It listens on a thread and a runtime of its own: a query that does not yield can keep all threads of the other
+/// runtime busy, and then none of them would see the signal.
 fn end_on_signal(stores: Arc<Stores>) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut signals = {
-        // From here on a signal is kept, also before the thread waits for it.
+        // From here on signals are recorded, even before the thread waits for them.
         let _entered = runtime.enter();
         signals::Signals::listen()?
     };
@@ -295,7 +300,7 @@ async fn dispatch(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Endi
         Command::Review(command) => command.run(stores).await,
         Command::Codes(command) => command.run(stores).await,
         Command::Explain(command) => command.run(stores).await,
-        // Its statements know themselves whether it matters that nobody reads their rows.
+        // Its statements handle a closed standard output themselves, so every error counts.
         Command::Sql(command) => command.run(stores).await.or_else(|error| Ok(Ending::Failed(error))),
         Command::Verify(command) => command.run(stores).await,
         Command::Gc(command) => command.run(stores).await,

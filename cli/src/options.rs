@@ -131,12 +131,12 @@ impl InputOptions {
         }
     }
 
-    /// Fails where a result would take the place of what is read, or kept, there.
+    /// Fails if a result would overwrite `path`, which is read or kept.
     pub(super) fn refuse(&self, path: &Path) -> Result<()> {
         Ok(refuse_result(path, &self.reading())?)
     }
 
-    /// Fails where a result, or what is kept, would be in a folder that is an index, or becomes one.
+    /// Fails if a result, or the folder of `--resume`, would be in a folder that is an index, or becomes one.
     pub(super) fn refuse_in(&self, folder: &Path, running: &RunOptions) -> Result<()> {
         let Some(index) = resolved(folder)? else { return Ok(()) };
         let kept = running.resume.as_deref().map(resolved).transpose()?.flatten();
@@ -158,18 +158,19 @@ impl InputOptions {
         }
     }
 
-    /// Notes where results go, which must be no input. Fails where the quarantine cannot be written, or would be written where
-    /// a result goes, before anything is read.
+    /// Notes the paths of the results, which must not be inputs. Fails, before anything is read, if the quarantine
+    /// cannot be written or would overwrite a result.
     pub(super) fn begin(&self, results: Places, stores: &Arc<Stores>) -> Result<()> {
         self.begin_with(results, stores, outbox::collected)
     }
 
-    /// As [`begin`](Self::begin), of a command whose result is a folder, and which may keep its tables in another one.
+    /// Begins like [`begin`](Self::begin), for a command whose result is a folder and which may keep its tables in the
+    /// folder of `--resume`.
     pub(super) fn begin_folder(&self, result: &Path, running: &RunOptions, stores: &Arc<Stores>) -> Result<()> {
         self.begin(Places::of_folder(result, stores)?, stores)?;
         let Some(folder) = &running.resume else { return Ok(()) };
         self.refuse(folder)?;
-        // Neither may be there yet.
+        // Compares absolute paths, because the folders need not exist yet.
         if absolute(folder)?.starts_with(absolute(result)?) {
             bail!(
                 "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
@@ -180,7 +181,7 @@ impl InputOptions {
         Ok(())
     }
 
-    /// As [`begin`](Self::begin), of a command that adds to an index. Gives the folder of the index.
+    /// Begins like [`begin`](Self::begin), for a command that adds to an index. Returns the folder of the index.
     pub(super) fn begin_index<'a>(
         &self,
         inputs: &'a [String],
@@ -195,7 +196,8 @@ impl InputOptions {
         Ok(index)
     }
 
-    /// As [`begin`](Self::begin), for a command whose end nobody waits for.
+    /// Begins like [`begin`](Self::begin), for a command that runs without an end: the quarantine can be read while it
+    /// runs.
     pub(super) fn begin_live(&self, stores: &Arc<Stores>) -> Result<()> {
         self.begin_with(Places::default(), stores, outbox::live)
     }
@@ -221,7 +223,7 @@ impl InputOptions {
     }
 }
 
-/// The index that the input names.
+/// Returns the folder of the index, which must be the only input.
 pub(super) fn index_of(inputs: &[String]) -> Result<&Path> {
     match inputs {
         [index] => Ok(Path::new(index)),
@@ -273,7 +275,7 @@ pub(super) struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// For another table that goes into a file, in the form that its name says.
+    /// Returns the options for a further table, whose file name says its format.
     pub(super) fn beside(&self, path: &Path) -> Self {
         Self {
             output: Some(path.to_path_buf()),
@@ -283,12 +285,12 @@ impl OutputOptions {
         }
     }
 
-    /// The folder that the result goes to, where the place of it ends as that of a folder does.
+    /// Returns the folder that the result goes to, if the output path ends with a slash.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.output.as_deref().filter(|output| names_folder(output))
     }
 
-    /// The form of the result.
+    /// Returns the form of the result.
     pub(super) fn form(&self) -> Result<Form> {
         let format = match (self.format, &self.output) {
             (Some(format), _) => format,
@@ -299,8 +301,8 @@ impl OutputOptions {
         Ok(Form { format, on_screen, is_csv_safe: self.csv_safe, counts_rows: !self.counts_itself })
     }
 
-    /// Fails where the result or one of the further tables cannot be written, so that nobody learns that at the end of a long
-    /// run, or where one would take the place of another.
+    /// Fails if the result or a further table cannot be written, or if one would overwrite another, so that the user
+    /// does not learn it at the end of a long run. Returns the paths of the results.
     pub(super) fn check(&self, tables: &[&Path], stores: &Arc<Stores>) -> Result<Places> {
         self.form()?;
         for table in tables {
@@ -312,23 +314,23 @@ impl OutputOptions {
             places.take(file)?;
         }
         if self.output.is_none() {
-            // The shell may have made a file of it.
+            // The user's shell may have redirected standard output to a file.
             places.take(Path::new("/dev/stdout"))?;
         }
         Ok(places)
     }
 }
 
-/// The places that results go to.
+/// The paths of the results.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// Files, and folders, which stand for all that is in them.
+    /// Files and folders; a folder covers everything in it.
     results: Vec<PathBuf>,
     scripts: Vec<PathBuf>,
 }
 
 impl Places {
-    /// A file that is no table.
+    /// Returns the place of a result that is a file, but no table.
     pub(super) fn of_file(file: &Path, stores: &Arc<Stores>) -> Result<Self> {
         check_place(file, stores)?;
         let mut places = Self::default();
@@ -336,7 +338,7 @@ impl Places {
         Ok(places)
     }
 
-    /// A folder, which is replaced with all that is in it.
+    /// Returns the place of a folder, which is replaced with everything in it.
     fn of_folder(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
         let folder = resolved(folder)?;
         if let Some(parent) = folder.as_deref().and_then(Path::parent) {
@@ -345,13 +347,14 @@ impl Places {
         Ok(Self { results: folder.into_iter().collect(), ..Self::default() })
     }
 
-    /// Notes a script that runs, of which no later result takes the place.
+    /// Notes a running script, which no later result may overwrite.
     pub(super) fn keep(&mut self, script: &Path) -> Result<()> {
         self.scripts.extend(resolved_input(script)?);
         Ok(())
     }
 
-    /// Notes that another result goes to a file. Fails where it would take the place of one, or the other way round.
+    /// Notes that another result goes to a file. Fails if the file is in the place of an earlier result, or if the
+    /// result would overwrite a running script.
     pub(super) fn take(&mut self, file: &Path) -> Result<()> {
         let Some(place) = resolved(file)? else { return Ok(()) };
         if self.results.iter().any(|result| is_within(&place, result)) {
@@ -364,7 +367,7 @@ impl Places {
         Ok(())
     }
 
-    /// Fails where a result would take the place of an input.
+    /// Fails if a result would overwrite an input.
     pub(super) fn refuse(&self, input: &Path) -> Result<()> {
         Ok(refuse_result(input, &corpus::Options { results: self.results.clone(), ..corpus::Options::default() })?)
     }
@@ -422,7 +425,7 @@ pub(super) struct RunOptions {
     pub(super) quiet: bool,
 }
 
-/// A share above 0 and up to 1.
+/// Parses a share above 0 and up to 1.
 pub(super) fn ratio(text: &str) -> Result<f64> {
     match text.parse::<f64>() {
         Ok(t) if t > 0.0 && t <= 1.0 => Ok(t),

@@ -1,5 +1,5 @@
-//! What takes its place when a command, or a statement of the shell, is done: results beside its rows, and what is written bit by bit
-//! while it runs.
+//! Outputs that are committed when a command ends: result files in addition to its rows, and files that grow while it
+//! runs.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use tokio::task_local;
 
 #[derive(Default)]
 struct Outbox {
-    /// Results that are whole.
+    /// The complete results.
     results: Vec<StagedFile>,
-    /// The results that are still written, with their places.
+    /// The results that are still being written, each with the path that it is committed to.
     collected: Vec<(PathBuf, StagedFile)>,
 }
 
@@ -23,7 +23,7 @@ task_local! {
     static OUTBOX: RefCell<Outbox>;
 }
 
-/// Runs what has an outbox of its own. What is in it then, and was not sent, is dropped.
+/// Runs a future with an outbox of its own. Outputs that are still in it at the end are dropped.
 pub(crate) async fn with_outbox<T>(run: impl Future<Output = T>) -> T {
     OUTBOX.scope(RefCell::default(), run).await
 }
@@ -32,12 +32,12 @@ fn with<T>(act: impl FnOnce(&mut Outbox) -> T) -> T {
     OUTBOX.with(|outbox| act(&mut outbox.borrow_mut()))
 }
 
-/// Keeps a result that is whole until it is sent.
+/// Keeps a complete result until the outbox is sent.
 pub(crate) fn keep(result: StagedFile) {
     with(|outbox| outbox.results.push(result));
 }
 
-/// The file of this machine in which what goes to `target` is collected.
+/// Returns the local file that collects the output for `target`. The first call creates it.
 pub(crate) fn collected(target: &Path, stores: &Arc<Stores>) -> Result<PathBuf> {
     with(|Outbox { collected, .. }| {
         if let Some((_, file)) = collected.iter().find(|(known, _)| known == target) {
@@ -50,20 +50,22 @@ pub(crate) fn collected(target: &Path, stores: &Arc<Stores>) -> Result<PathBuf> 
     })
 }
 
-/// As [`collected`], but the file itself, unless it is an object: for what others read while the command runs.
+/// Returns `target` itself, so that others can read the output while the command runs. An object is collected like in
+/// [`collected`].
 pub(crate) fn live(target: &Path, stores: &Arc<Stores>) -> Result<PathBuf> {
     if is_url(target)? { collected(target, stores) } else { Ok(target.to_path_buf()) }
 }
 
-/// Puts all of it in place.
+/// Commits all outputs.
 pub(crate) fn send() -> Result<()> {
     let Outbox { results, collected } = with(mem::take);
     let placed = results.into_iter().try_for_each(StagedFile::commit);
-    // The bad input that was found is wanted the more where a result has no place.
+    // The bad records that were found are committed even if a result cannot be: then the user needs them all the more.
     collected.into_iter().map(|(_, file)| file.commit()).fold(placed, Result::and)
 }
 
-/// As [`send`], for what fails: where it has collected nothing, what is there stays.
+/// Commits all outputs of a command that failed. A file that collected nothing is dropped, so that an existing file
+/// stays.
 pub(crate) fn send_found() -> Result<()> {
     let has_any = |file: &StagedFile| fs::metadata(file.path()).is_ok_and(|found| found.len() > 0);
     with(|outbox| outbox.collected.retain(|(_, file)| has_any(file)));

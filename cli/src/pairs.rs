@@ -99,7 +99,7 @@ impl Pairs {
         pairs
     }
 
-    /// Returns whether files are named to be written.
+    /// Returns true if options name files to write.
     pub(super) fn has_files(&self) -> bool {
         self.writing.output.is_some() || self.cap.capped.is_some()
     }

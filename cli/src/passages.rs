@@ -68,7 +68,7 @@ enum Profile {
     Edited,
 }
 
-/// In how many documents text is not common yet; `None` where no text is.
+/// The number of documents above which text is common; `None` if no text is common.
 #[derive(Debug, Clone, Copy)]
 struct Common(Option<u32>);
 
@@ -163,7 +163,7 @@ impl Passages {
         tables.into_iter().filter_map(|(table, path)| Some((table, path.as_deref()?))).collect()
     }
 
-    /// Returns whether files are named to be written.
+    /// Returns true if options name files to write.
     pub(super) fn has_files(&self) -> bool {
         self.writing.output.is_some() || !self.further().is_empty()
     }

@@ -32,10 +32,10 @@ use ibid::program::{Screen, visible};
 use ibid::program::{Settings, grouped, mebibytes};
 use ibid::{Event, Summary};
 
-/// Where this variable is `off`, operators are held to `--memory`, and the process is not.
+/// The environment variable that limits only operators to `--memory`, not the process, if it is `off`.
 const WATCH: &str = "IBID_MEMORY_WATCH";
 
-/// Talks to the user, on standard error.
+/// Prints a message for the user to standard error.
 pub fn say(text: &str) {
     let text = in_flags(text);
     let shown = if std::io::stderr().is_terminal() { visible(&text) } else { Cow::Borrowed(text.as_ref()) };
@@ -43,8 +43,8 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "ibid: {shown}");
 }
 
-/// Returns a text of the library in the words of the command line: of options such as `` `max_pairs` `` or `` `on_error = skip` `` it
-/// makes `--max-pairs` and `--on-error skip`.
+/// Rewrites a message of the library for the command line: options such as `` `max_pairs` `` or `` `on_error = skip` ``
+/// become `--max-pairs` and `--on-error skip`.
 pub(super) fn in_flags(text: &str) -> Cow<'_, str> {
     if !text.contains('`') {
         return Cow::Borrowed(text);
@@ -86,10 +86,10 @@ static OPTIONS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     names
 });
 
-/// The terminal at standard output, which gets no commands.
+/// The terminal at standard output, if there is one. Control characters are escaped on it.
 static SCREEN: LazyLock<Option<Mutex<Screen>>> = LazyLock::new(|| std::io::stdout().is_terminal().then(Mutex::default));
 
-/// Standard output. A terminal gets nothing from it that would command it.
+/// Standard output, with control characters escaped if it is a terminal.
 pub(super) struct Out;
 
 impl Write for Out {
@@ -111,10 +111,10 @@ impl Write for Out {
 /// True once nobody reads standard output any more.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// The text of errors of standard output then. Writers of formats pass on nothing else of them.
+/// The text of the error for a closed standard output. Writers of formats pass on only the text of an error.
 const NOBODY_READS: &str = "nobody reads standard output any more";
 
-/// Standard output, which remembers that nobody reads it any more.
+/// Standard output, which remembers that it was closed.
 pub(super) struct Stdout;
 
 impl Stdout {
@@ -154,7 +154,7 @@ pub(super) fn describe(error: &anyhow::Error) -> String {
     in_flags(&ibid::program::describe(error)).into_owned()
 }
 
-/// Has further results take their places once the rows are written, or nobody reads them any more.
+/// Puts further results into the outbox if the rows were written, or if standard output was closed.
 pub(super) fn place_further(further: Vec<StagedFile>, written: Result<u64>) -> Result<u64> {
     if written.is_ok() || stdout_is_closed() {
         further.into_iter().for_each(outbox::keep);
@@ -162,7 +162,7 @@ pub(super) fn place_further(further: Vec<StagedFile>, written: Result<u64>) -> R
     written
 }
 
-/// The shell's run.
+/// The run of the shell, with its messages to the user.
 pub(super) struct Run {
     run: ibid::program::Run,
     talk: Talk,
@@ -182,12 +182,12 @@ impl DerefMut for Run {
     }
 }
 
-/// The voice of a command: progress, notes, the summary.
+/// The messages of a command to the user: progress, notes, the summary.
 #[derive(Clone)]
 pub(super) struct Talk {
     progress: ProgressBar,
     is_quiet: bool,
-    /// The notes that were said.
+    /// The number of notes that were printed.
     said: Arc<AtomicUsize>,
 }
 
@@ -217,19 +217,20 @@ impl Talk {
         Settings { resume: options.resume.clone(), on_event: Arc::new(on_event) }
     }
 
-    /// Ends the progress.
+    /// Ends the progress display.
     pub(super) fn clear(&self) {
         self.progress.finish_and_clear();
     }
 
-    /// Says something, unless nothing is to be said.
+    /// Prints a message, unless `--quiet` is set.
     pub(super) fn say(&self, text: &str) {
         if !self.is_quiet {
             self.progress.suspend(|| say(text));
         }
     }
 
-    /// Says what there was, and in what time, and what of it was not said yet.
+    /// Prints the counts and the time, the traffic, the notes that were not printed yet, and the input that was left
+    /// out.
     pub(super) fn summarise(&self, summary: &Summary) {
         self.clear();
         let left_out =
@@ -242,13 +243,13 @@ impl Talk {
         self.say_left_out(summary);
     }
 
-    /// Says what reading left out.
+    /// Prints the input that was left out.
     pub(super) fn say_left_out(&self, summary: &Summary) {
         summary.left_out.iter().for_each(|line| self.say(line));
     }
 }
 
-/// Makes the engine of a command, and has the process held to its memory.
+/// Builds the engine of a command, and limits the memory of the process unless `IBID_MEMORY_WATCH` is `off`.
 pub(super) fn engine(options: &RunOptions, stores: &Arc<Stores>) -> Result<Engine> {
     let is_watched = std::env::var_os(WATCH).is_none_or(|watch| watch != "off");
     let mut builder = Engine::builder().all_of_process(is_watched).stores(stores);
@@ -265,11 +266,11 @@ pub(super) fn engine(options: &RunOptions, stores: &Arc<Stores>) -> Result<Engin
     Ok(engine)
 }
 
-/// Makes the engine of a server that runs parts of plans, and has the process held to its memory.
+/// Builds the engine of a server that runs parts of plans, and limits the memory of the process.
 ///
 /// # Errors
 ///
-/// As [`ibid::EngineBuilder::build`].
+/// Fails like [`ibid::EngineBuilder::build`].
 pub fn engine_of_server(memory: Option<usize>, folder: Option<&Path>, stores: &Arc<Stores>) -> Result<Engine> {
     let mut builder = Engine::builder().all_of_process(true).stores(stores);
     if let Some(memory) = memory {
@@ -297,7 +298,7 @@ macro_rules! with_given {
 }
 pub(super) use with_given;
 
-/// Gives a builder how it reads and runs. What it says is said.
+/// Sets how a builder reads and runs. Returns the [`Talk`] that prints its messages.
 pub(super) fn prepared(
     builder: &mut impl Builder,
     reading: ibid::program::corpus::Options,
@@ -309,18 +310,18 @@ pub(super) fn prepared(
     Ok(talk)
 }
 
-/// Returns how a command ends that has said its summary.
+/// Returns the outcome of a command with this summary.
 pub(super) fn ending(summary: &Summary, options: &RunOptions) -> Ending {
     if has_left_out(summary) && options.strict { Ending::NotStrict } else { Ending::Done }
 }
 
-/// Returns whether something was capped or skipped.
+/// Returns true if something was capped or skipped.
 pub(super) fn has_left_out(summary: &Summary) -> bool {
     summary.capped.unwrap_or(0) + summary.skipped > 0
 }
 
 impl Talk {
-    /// Writes a table of what a method found as the result, and further tables. Says what there was.
+    /// Writes one table that a method found as the result, and further tables to files. Prints the summary.
     pub(super) async fn deliver(
         &self,
         found: Found,
@@ -332,7 +333,7 @@ impl Talk {
         self.deliver_as(found, (name, name), writing, further, options).await
     }
 
-    /// The same of a table whose rows the summary calls something else.
+    /// Delivers a table like [`deliver`](Self::deliver), with another name for its rows in the summary.
     pub(super) async fn deliver_as(
         &self,
         mut found: Found,
@@ -351,7 +352,7 @@ impl Talk {
         Ok(self.end(&mut found, (rows_are, rows), options))
     }
 
-    /// Writes tables that stand beside a result, where there is none.
+    /// Writes further tables when there is no result.
     pub(super) async fn place(&self, found: &Found, tables: &[(&str, &Path)], writing: &OutputOptions) -> Result<()> {
         for (table, path) in tables {
             found.stage_as(table, path, writing.beside(path).form()?).await?.commit().await?;
@@ -359,7 +360,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Writes a folder of all tables. Says what there was.
+    /// Writes a folder of all tables. Prints the summary.
     pub(super) async fn deliver_folder(
         &self,
         mut found: Found,
@@ -416,18 +417,18 @@ impl Run {
         self.talk.write(&self.run, rows, output, parameters).await
     }
 
-    /// Returns the voice of the command.
+    /// Returns the [`Talk`] of the command.
     pub(super) fn talk(&self) -> Talk {
         self.talk.clone()
     }
 
-    /// Ends the progress.
+    /// Ends the progress display.
     pub(super) fn clear(&self) {
         self.talk.clear();
     }
 }
 
-/// Says what went to and from object stores.
+/// Prints the bytes read from and written to object stores, and the number of requests.
 pub(super) fn say_traffic(summary: &Summary, is_quiet: bool) {
     for traffic in summary.traffic.iter().filter(|_| !is_quiet) {
         let [read, written] = [traffic.read, traffic.written].map(bytes_for_people);
@@ -436,7 +437,7 @@ pub(super) fn say_traffic(summary: &Summary, is_quiet: bool) {
     }
 }
 
-/// A number of bytes.
+/// Formats a number of bytes.
 fn bytes_for_people(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "for people")]
     let of = |unit: u32| bytes as f64 / f64::from(unit);
@@ -450,10 +451,10 @@ fn bytes_for_people(bytes: u64) -> String {
 
 /// A command that adds documents to an index.
 pub(super) struct Adding<'a> {
-    /// The index, alone.
+    /// The inputs: the index alone.
     pub(super) inputs: &'a [String],
     pub(super) further: &'a [(&'a str, &'a Path)],
-    /// A file that is read beside the documents.
+    /// A file that is read in addition to the documents.
     pub(super) reference: Option<&'a Path>,
     pub(super) show_sql: bool,
     pub(super) writing: &'a OutputOptions,
@@ -462,7 +463,8 @@ pub(super) struct Adding<'a> {
 }
 
 impl Adding<'_> {
-    /// Adds the documents once the rows are written that involve them, or prints the SQL.
+    /// Writes the rows that involve the new documents, then adds the documents. With `--show-sql`, prints the SQL
+    /// instead.
     pub(super) async fn run(&self, mut addition: Addition) -> Result<Ending> {
         if self.show_sql {
             return print(&addition.show_sql()?);
@@ -475,7 +477,8 @@ impl Adding<'_> {
         for (table, path) in self.further {
             addition = addition.also_as(table, path.to_path_buf(), self.writing.beside(path).form()?)?;
         }
-        // Unlike elsewhere it is an error if nobody reads to the end: what nobody has seen is not to be added.
+        // Unlike elsewhere, a closed standard output is an error: documents whose rows nobody has read must not be
+        // added.
         let printed = |path: &Path| -> Result<()> {
             let printed = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut Out));
             printed.and_then(|_| Out.flush()).context("cannot write to standard output")
@@ -534,7 +537,7 @@ pub(super) struct MethodOptions {
 }
 
 impl MethodOptions {
-    /// Says of which time the documents of an index are.
+    /// Sets the column with the time of the documents, if `--time-column` names one.
     pub(super) fn timed(&self, addition: Addition) -> Addition {
         match &self.time_column {
             Some(column) => addition.time_column(column),
@@ -561,7 +564,7 @@ impl CapOptions {
     }
 }
 
-/// Ends the program, or the statement that the shell runs, when the process takes more than a quarter above what it may.
+/// Ends the program, or the statement that the shell runs, when the process exceeds its memory by more than a quarter.
 fn hold_to(memory: usize, engine: &Engine) -> Result<()> {
     let (engine, stores) = (engine.weak(), Arc::clone(engine.stores()));
     static HELD: Once = Once::new();

@@ -1,4 +1,4 @@
-//! The signals that end the program, with the exit code and the word for each.
+//! The signals that end the program, with the exit code and the message for each.
 
 use std::io::Result;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,19 +15,20 @@ use super::run::say;
 use ibid::program::export::cleanup;
 use ibid::program::store::Stores;
 
-/// True while a command wants to hear of the first signal, and to end by itself.
+/// True while the running command handles the first signal itself and ends by itself.
 static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
 
-/// Tells it.
+/// The channel that asks the command to end.
 static ASKED: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
 
-/// From here on the first signal asks this command to end, and only a second one ends the program.
+/// Makes the first signal ask the command to end, so that only a second one ends the program. Returns the channel that
+/// asks.
 pub(super) fn end_when_asked() -> watch::Receiver<bool> {
     ENDS_ITSELF.store(true, Ordering::Relaxed);
     ASKED.subscribe()
 }
 
-/// Asks the command to end by itself, if it can and was not asked before.
+/// Asks the command to end by itself. Returns false if it cannot, or was asked before.
 pub(super) fn ask_to_end() -> bool {
     let ends_itself = ENDS_ITSELF.swap(false, Ordering::Relaxed);
     if ends_itself {
@@ -36,19 +37,19 @@ pub(super) fn ask_to_end() -> bool {
     ends_itself
 }
 
-/// True while interrupts are for what the shell runs, and not for the program.
+/// True if an interrupt ends the statement that the shell runs, and not the program.
 static IS_SHELL: AtomicBool = AtomicBool::new(false);
 
-/// Tells the shell of interrupts, by their number.
+/// The channel that tells the shell how many interrupts there were.
 static INTERRUPTS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
 
-/// From here on an interrupt ends no more than what the shell runs.
+/// Makes interrupts end only the statement that the shell runs. Returns the channel of interrupts.
 pub(super) fn interrupts() -> watch::Receiver<u64> {
     IS_SHELL.store(true, Ordering::Relaxed);
     INTERRUPTS.subscribe()
 }
 
-/// Passes an interrupt on to the shell, if there is one.
+/// Passes an interrupt on to the shell. Returns false if there is no shell, or if it is another signal.
 pub(super) fn is_for_shell(code: i32) -> bool {
     let is_for_shell = code == INTERRUPTED && IS_SHELL.load(Ordering::Relaxed);
     if is_for_shell {
@@ -57,7 +58,7 @@ pub(super) fn is_for_shell(code: i32) -> bool {
     is_for_shell
 }
 
-/// Ends what the shell runs, if there is a shell, with a word for it, and gives it time for that.
+/// Interrupts the statement of the shell with a message, and gives it time to end. Returns false if there is no shell.
 pub(super) fn interrupt_shell(said: &str) -> bool {
     let is_shell = is_for_shell(INTERRUPTED);
     if is_shell {
@@ -67,7 +68,7 @@ pub(super) fn interrupt_shell(said: &str) -> bool {
     is_shell
 }
 
-/// Ends the program with a word for it, removes its temporary files, and gives up its uploads to these stores.
+/// Ends the program with a message, removes its temporary files, and aborts its uploads to these stores.
 pub(super) fn end(code: i32, said: &str, stores: &Arc<Stores>) -> ! {
     let _no_more = cleanup::remove_all(stores);
     extension::get().give_up();
@@ -81,7 +82,7 @@ const INTERRUPTED: i32 = 130;
 /// The time that a statement of the shell has to end.
 const TIME_TO_END: Duration = Duration::from_secs(1);
 
-/// Listens to the signals that ask the program to end.
+/// The listener for the signals that ask the program to end.
 #[cfg(unix)]
 pub(super) struct Signals {
     interrupt: Signal,
@@ -115,8 +116,8 @@ impl Signals {
     }
 }
 
-/// Returns true if the program was started to outlive its terminal, as `nohup` does. Listening would undo that, so where the
-/// system does not tell, it is taken for granted.
+/// Returns true if the program was started to outlive its terminal, as `nohup` does, or if the system does not tell.
+/// Listening to hangups would undo that.
 #[cfg(unix)]
 fn hangup_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -125,7 +126,7 @@ fn hangup_is_ignored() -> bool {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
 
-/// Listens to Ctrl-C.
+/// The listener for Ctrl-C.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 
@@ -139,7 +140,7 @@ impl Signals {
     pub(super) async fn next(&mut self) -> (i32, &'static str) {
         match tokio::signal::ctrl_c().await {
             Ok(()) => (INTERRUPTED, "interrupted"),
-            // Nothing can be heard.
+            // The program cannot listen to Ctrl-C.
             Err(_) => std::future::pending().await,
         }
     }

@@ -19,10 +19,10 @@ use super::options::{InputOptions, OutputOptions, RunOptions, index_of};
 use super::run::{Out, ending, prepared, with_given};
 use super::{Ending, signals};
 
-/// The options of a stream beside those of the method.
+/// The options of a stream, in addition to those of the method.
 #[derive(Clone, Copy)]
 pub(super) struct Streamed<'a> {
-    /// The index, alone.
+    /// The inputs: the index alone.
     pub(super) inputs: &'a [String],
     pub(super) commit_every: Option<Duration>,
     pub(super) writing: &'a OutputOptions,
@@ -83,7 +83,7 @@ pub(super) async fn run(mut containment: Containment, streamed: &Streamed<'_>) -
     Ok(ending(&summary, streamed.running))
 }
 
-/// Standard input as a file, which is read without a lock and without a buffer that others share.
+/// Returns standard input as a file, which is read without a lock and without a shared buffer.
 fn stdin() -> io::Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
@@ -92,7 +92,7 @@ fn stdin() -> io::Result<File> {
     owned.map(File::from)
 }
 
-/// Writes what was found of a document. Returns false if nobody reads any more.
+/// Writes the result of a document as a JSON line. Returns false if standard output was closed.
 fn write_line(judged: &Judged<'_>) -> io::Result<bool> {
     let rows: Vec<Value> = judged
         .rows

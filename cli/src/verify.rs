@@ -38,7 +38,7 @@ impl Verify {
         let [sound, wrong, passed_over] = [Outcome::Sound, Outcome::Wrong, Outcome::PassedOver].map(count);
         let files = sound + wrong;
         if wrong > 0 {
-            // A wrong file counts whether or not anybody reads on.
+            // A wrong file is an error even if standard output was closed.
             let said = anyhow!("{} of {} files are not what was written", grouped(wrong), grouped(files));
             return Ok(Ending::Failed(said));
         }
@@ -48,7 +48,7 @@ impl Verify {
     }
 }
 
-/// Prints a line, if anybody still reads it.
+/// Prints a line, unless standard output was closed.
 fn show(line: &str) -> Result<()> {
     match writeln!(Stdout, "{line}") {
         Err(error) if !stdout_is_closed() => Err(error).context("cannot write to standard output"),

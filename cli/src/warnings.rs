@@ -1,10 +1,10 @@
-//! What libraries want the user to know.
+//! The logger that prints warnings of ibid's own crates.
 
 use log::{Level, Log, Metadata, Record};
 
 use super::run::say;
 
-/// Says warnings of ibid itself.
+/// The logger for warnings of ibid itself.
 struct Warnings;
 
 impl Log for Warnings {
@@ -21,10 +21,10 @@ impl Log for Warnings {
     fn flush(&self) {}
 }
 
-/// From here on warnings are said.
+/// Starts printing warnings.
 pub(super) fn listen() {
     static WARNINGS: Warnings = Warnings;
-    // Where somebody listens already, nothing is lost.
+    // If another logger is already set, it gets the warnings.
     if log::set_logger(&WARNINGS).is_ok() {
         log::set_max_level(log::LevelFilter::Warn);
     }

@@ -32,38 +32,39 @@ use crate::settings::{MESSAGE_BYTES, configured};
 /// The number of tries to get rows from an executor, and the milliseconds between two of them.
 const TRIES: (u8, u64) = (3, 500);
 
-/// The most bytes of rows that are held until all are there, so that a plan whose rows are lost with an executor can run again.
+/// Upper bound of the bytes of rows that are held until all have arrived, so that a plan whose rows are lost with an
+/// executor can run again.
 const MOST_HELD: i64 = 64 << 20;
 
-/// The most runs of a plan whose rows are lost, and the time between two of them.
+/// Upper bound of the runs of a plan whose rows are lost, and the time between two of them.
 const ATTEMPTS: usize = 8;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Words of the scheduler about a plan whose tasks have not found rows of the stage before, and about no other.
+/// Text of the scheduler about a plan whose tasks have not found rows of the stage before, and about no other plan.
 const LOST: &str = "most recent failure reason";
 
-/// The time that a plan waits for an executor where there is none.
+/// The time that a plan waits for an executor if there is none.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The time without news of a plan after which it is looked at if there are executors.
+/// The time without news of a plan after which the client checks if there are executors.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// The time that a scheduler has to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// The time to end plans in when the program is interrupted.
+/// The time for ending plans when the program is interrupted.
 const LONGEST: Duration = Duration::from_millis(700);
 
-/// A scheduler, and how plans are made for its executors.
+/// A client of a scheduler, and the settings of plans for its executors.
 #[derive(Debug)]
 pub(crate) struct Client {
     /// The address of the scheduler, as a URL.
     pub(crate) scheduler: String,
     /// The number of partitions of a plan.
     pub(crate) partitions: usize,
-    /// True if it is told of each plan where it runs.
+    /// True if the client reports where each plan runs.
     pub(crate) explains: bool,
-    /// The plans that run.
+    /// The ids of the plans that run.
     pub(crate) jobs: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -71,7 +72,7 @@ pub(crate) struct Client {
 impl Cluster for Client {
     fn configured(&self, config: SessionConfig) -> SessionConfig {
         let mut config = configured(config).with_target_partitions(self.partitions);
-        // Their values are sent with what reads them.
+        // The values of subqueries are sent with the plans that read them.
         config.options_mut().optimizer.enable_physical_uncorrelated_scalar_subquery = true;
         config
     }
@@ -116,7 +117,7 @@ impl Cluster for Client {
                     let rows = stream::iter(rows.into_iter().map(Ok));
                     return Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)));
                 }
-                // The executor that had them is gone since.
+                // The executor that had the rows is gone.
                 Err(_) if attempt < ATTEMPTS => {}
                 Err(error) => return Err(error),
             }
@@ -125,7 +126,7 @@ impl Cluster for Client {
 }
 
 impl Client {
-    /// Ends all plans that run, as far as there is time for it.
+    /// Cancels all running plans, within a time limit.
     pub(crate) fn give_up(&self) {
         let jobs: Vec<_> = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).drain().collect();
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
@@ -139,11 +140,12 @@ impl Client {
             }
             Result::<()>::Ok(())
         };
-        // The program ends, whatever became of them.
+        // The program ends in either case.
         let _ = runtime.block_on(async { tokio::time::timeout(LONGEST, give_up).await });
     }
 
-    /// Runs a plan to its end. Returns where its rows are; `None` where rows between its stages are lost with an executor.
+    /// Runs a plan to its end. Returns the places of its rows, or `None` if rows between its stages are lost with an
+    /// executor.
     async fn done(&self, plan: Vec<u8>, config: &SessionConfig) -> Result<Option<(Vec<PartitionLocation>, Job)>> {
         let id = || format!("{:032x}", RandomState::new().hash_one(&self.scheduler));
         let query = ExecuteQueryParams {
@@ -188,7 +190,7 @@ impl Client {
         }
     }
 
-    /// Waits until the cluster has an executor. Fails where it has none for so long.
+    /// Waits until the cluster has an executor. Fails if it has none for longer than `longest`.
     async fn wait_for_executors(&self, longest: Duration) -> Result<()> {
         let began = Instant::now();
         while !self.has_executors().await? {
@@ -204,7 +206,7 @@ impl Client {
         Ok(())
     }
 
-    /// Asks the scheduler if it is ready, which it is with an executor.
+    /// Returns true if the scheduler is ready, which it is with an executor.
     async fn has_executors(&self) -> Result<bool> {
         let address = self.scheduler.trim_start_matches("http://");
         let asked = async {
@@ -233,7 +235,7 @@ impl Client {
         Ok(SchedulerGrpcClient::new(channel).max_encoding_message_size(most).max_decoding_message_size(most))
     }
 
-    /// Returns the error that a scheduler is gone which ran a plan.
+    /// Returns the error of a plan whose scheduler is gone.
     fn ended(&self, why: &str) -> DataFusionError {
         exec_datafusion_err!(
             "the scheduler at {} is gone, and what it knew of the plan ({why}): run the command again",
@@ -246,14 +248,15 @@ impl Client {
     }
 }
 
-/// The settings of a session as they are sent: what is planned is planned, and is not dealt anew.
+/// Returns the settings of a session for the scheduler. The plan is made already, and is not repartitioned.
 fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
     let config = config.clone().with_target_partitions(1);
     let entries = config.options().entries().into_iter();
     entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
 }
 
-/// Returns why a plan has failed, in the words of the operator that did: those of Ballista, and the names of types, are around them.
+/// Returns the reason of a failed plan in the words of the operator that failed, without the words of Ballista and the
+/// names of types around them.
 fn reason(said: &str) -> &str {
     let mut reason = said.trim_end();
     for words in ["Job failed due to stage ", "Task failed due to runtime execution error: "] {
@@ -266,7 +269,7 @@ fn reason(said: &str) -> &str {
     reason.trim_matches('"')
 }
 
-/// The rows of a partition.
+/// Fetches the rows of a partition.
 async fn fetched(location: PartitionLocation) -> Result<SendableRecordBatchStream> {
     let layout = location.layout();
     let (Some(executor), Some(partition)) = (location.executor_meta, location.partition_id) else {
@@ -282,11 +285,11 @@ async fn fetched(location: PartitionLocation) -> Result<SendableRecordBatchStrea
     client.fetch_partition(&executor.id, &partition.into(), location.file_id, layout, true).await.map_err(failed)
 }
 
-/// A plan that runs, or has run. It ends when this is dropped, and its rows go.
+/// A plan that runs, or has run. When this is dropped, the plan ends, and its rows are removed.
 struct Job {
     scheduler: SchedulerGrpcClient<Channel>,
     id: Option<String>,
-    /// True once it has come to its end.
+    /// True once the plan has ended.
     is_over: bool,
     jobs: Arc<Mutex<HashSet<String>>>,
 }

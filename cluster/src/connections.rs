@@ -1,5 +1,5 @@
-//! Connections to other executors, which are used again: each task that reads rows of others would open some of its own, and leave their
-//! ports busy for a minute.
+//! Connections to other executors, which are reused: otherwise each task that reads rows of others would open some of
+//! its own, and leave their ports busy for a minute.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,16 +13,16 @@ use ballista_core::error::Result;
 use ballista_core::extension::BallistaConfigGrpcEndpoint;
 use ballista_core::utils::GrpcClientConfig;
 
-/// The time after which a connection that nobody uses is closed, once another is asked for.
+/// The time after which an idle connection is closed, when another is requested.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// An executor, and how it is reached.
+/// An executor, and the configuration of connections to it.
 type Place = (String, u16, GrpcClientConfig);
 
-/// The connections to each executor that nobody uses, and since when.
+/// The idle connections to each executor, and the times since which they are idle.
 type Idle = HashMap<Place, Vec<(BallistaClient, Instant)>>;
 
-/// The connections that nobody uses.
+/// A pool of idle connections.
 #[derive(Default, Clone)]
 pub(crate) struct Connections {
     idle: Arc<Mutex<Idle>>,

@@ -1,4 +1,4 @@
-//! A plan as bytes, with the values of its subqueries in their places.
+//! Encoding of plans as bytes, in which values replace subqueries.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,10 +21,10 @@ use prost::Message as _;
 
 use crate::settings::codec;
 
-/// The most bytes of a value that stands in a plan, which all tasks get. Larger ones are in a file.
+/// Upper bound of the bytes of a value in a plan, which all tasks get. Larger values are in a file.
 const LARGEST: usize = 1 << 20;
 
-/// Returns a plan as executors get it.
+/// Encodes a plan for executors.
 pub(crate) async fn encoded(plan: &Arc<dyn ExecutionPlan>, context: &Arc<TaskContext>) -> Result<Vec<u8>> {
     let first = WithValues::default();
     let encoded = first.encoded(plan)?;
@@ -43,14 +43,15 @@ pub(crate) async fn encoded(plan: &Arc<dyn ExecutionPlan>, context: &Arc<TaskCon
     second.encoded(plan)
 }
 
-/// Writes the value of a subquery, which is known by now, where executors would look for what this process has.
+/// A converter that encodes the value of a subquery, which is known by now. Executors could not find it, since only
+/// this process has it.
 #[derive(Default)]
 struct WithValues {
-    /// Subqueries whose values are in files, and what stands for them.
+    /// Subqueries whose values are in files, and the expressions that replace them.
     shared: Vec<(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)>,
     /// True if it is known which values are in files.
     has_looked: bool,
-    /// The subqueries that should be among them.
+    /// The subqueries whose values should be in files.
     large: Mutex<Vec<(Arc<dyn PhysicalExpr>, ScalarValue)>>,
 }
 
@@ -59,7 +60,7 @@ impl WithValues {
         Ok(self.execution_plan_to_proto(plan, &codec())?.encode_to_vec())
     }
 
-    /// Returns what stands for a subquery.
+    /// Returns the expression that replaces a subquery.
     fn value(&self, subquery: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
         if let Some((_, shared)) = self.shared.iter().find(|(known, _)| known == subquery) {
             return Ok(Arc::clone(shared));

@@ -73,7 +73,7 @@ impl Executor {
             executor_heartbeat_interval_seconds: 5,
             grpc_max_decoding_message_size: MESSAGE_BYTES,
             grpc_max_encoding_message_size: MESSAGE_BYTES,
-            // The pool of the engine is that of all tasks.
+            // All tasks share the pool of the engine.
             memory_pool_size: Some(0),
             override_runtime_producer: Some(Arc::new(move |_| Ok(Arc::clone(&runtime)))),
             override_config_producer: Some(Arc::new(move || {
@@ -91,14 +91,14 @@ impl Executor {
     }
 }
 
-/// Two ports that nobody listens at.
+/// Returns two ports that nobody listens at.
 fn free_ports(host: IpAddr) -> Result<[u16; 2]> {
     let listen = || TcpListener::bind((host, 0)).with_context(|| format!("cannot listen at {host}"));
     let (first, second) = (listen()?, listen()?);
     Ok([first.local_addr()?.port(), second.local_addr()?.port()])
 }
 
-/// Runs the parts of plans as engines of ibid run plans within a limit of memory.
+/// An execution engine that runs the parts of plans as engines of ibid run plans within a memory limit.
 struct Tasks {
     name: String,
     inner: DefaultExecutionEngine,

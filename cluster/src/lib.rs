@@ -1,8 +1,8 @@
 //! The program `ibid-cluster`: the commands of `ibid`, whose plans run on the machines of a cluster, and the servers of that cluster.
 //!
-//! Apache DataFusion Ballista cuts a plan into stages, gives their tasks to executors, and repeats those that fail; it moves rows between
-//! stages through the disks of executors. This package brings to it what ibid is made of: functions and operators, by the
-//! [codec](ibid::IbidCodec) of the library, stores, and limits of memory.
+//! Apache DataFusion Ballista cuts a plan into stages, gives their tasks to executors, and retries those that fail. It
+//! moves rows between stages through the disks of executors. This package adds the parts of ibid to it: functions and
+//! operators, by the [codec](ibid::IbidCodec) of the library, stores, and limits of memory.
 //!
 //! A method runs as ever, in the process of the command, and its statements run on the cluster (`client.rs`). An executor runs parts of
 //! plans as an engine of ibid would (`executor.rs`).
@@ -17,7 +17,8 @@ mod settings;
 
 use std::ffi::OsString;
 
-/// Runs the program with arguments, of which the first is its name, and returns the exit code, as [`ibid_cli::run`] does.
+/// Runs the program and returns the exit code, as [`ibid_cli::run`] does. The first argument is the name of the
+/// program.
 #[must_use]
 pub fn run(arguments: &[OsString], give_back: fn()) -> u8 {
     ibid_cli::run_extended(arguments, give_back, Box::new(options::ClusterExtension::default()))

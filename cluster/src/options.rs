@@ -43,13 +43,13 @@ enum Server {
 #[derive(Debug, Default)]
 pub(crate) struct ClusterExtension {
     given: OnceLock<ClusterOptions>,
-    /// The place of tables beside the result, where no other is named.
+    /// The place of tables beside the result, if no other place is named.
     beside: OnceLock<PathBuf>,
     /// The engine of the command, and the cluster that it runs on.
     made: OnceLock<(Engine, Arc<Client>)>,
 }
 
-/// The folder of tables beside a result.
+/// Returns the folder of tables beside a result.
 fn beside(result: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(format!("{}.tables", result.to_str()?.trim_end_matches('/'))))
 }

@@ -40,8 +40,8 @@ impl Scheduler {
             executor_timeout_seconds: EXECUTOR_TIMEOUT,
             expire_dead_executor_interval_seconds: 5,
             no_executors_grace_period_seconds: 2 * EXECUTOR_TIMEOUT,
-            // A plan whose rows are lost with an executor is run anew by its client: where several stages have to be repeated,
-            // those that wait for them may never begin.
+            // If rows are lost with an executor, the client runs the plan anew: where several stages have to be
+            // repeated, those that wait for them may never begin.
             stage_max_failures: 1,
             grpc_server_max_decoding_message_size: MESSAGE_BYTES,
             grpc_server_max_encoding_message_size: MESSAGE_BYTES,

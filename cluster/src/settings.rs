@@ -12,7 +12,7 @@ use ibid::{IbidCodec, IbidOptions};
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The most bytes of a message: plans are sent with the rows that stand in them.
+/// Upper bound of the bytes of a message: plans are sent with the rows that they contain.
 pub(crate) const MESSAGE_BYTES: u32 = 64 << 20;
 
 extensions_options! {
@@ -46,7 +46,7 @@ pub(crate) fn configured(config: SessionConfig) -> SessionConfig {
     config
 }
 
-/// Fails where a plan comes from a program of another version, whose functions may do something else.
+/// Fails if a plan comes from a program of another version, whose functions may do something else.
 pub(crate) fn check_version(config: &SessionConfig, who: &str) -> Result<()> {
     let planned_by = config.options().extensions.get::<ClientOptions>().map(|client| client.version.as_str());
     match planned_by {

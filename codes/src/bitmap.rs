@@ -1,8 +1,9 @@
 use crate::random::split_mix;
 use crate::{Code, Width};
 
-/// The bitmap of a set of hashes: each sets one bit, which depends on all of its own bits. Two sets differ in at least as many
-/// elements as their bitmaps differ in bits (Sandes, Teodoro, Melo: Bitmap filter, Information Systems 2020).
+/// Returns the bitmap of a set of hashes: each sets one bit, which depends on all of its own bits. Two sets differ in
+/// at least as many elements as their bitmaps differ in bits (Sandes, Teodoro, Melo: Bitmap filter, Information Systems
+/// 2020).
 ///
 /// ```
 /// use ibid_codes::{Width, bitmap};
@@ -14,7 +15,7 @@ pub fn bitmap(set: impl IntoIterator<Item = u64>, width: Width) -> Code {
     Code::of(set.into_iter().map(|element| bit(element, width)))
 }
 
-/// The bit of an element.
+/// Returns the bit of an element.
 fn bit(element: u64, width: Width) -> u8 {
     u8::try_from(split_mix(element, 0) % u64::from(width.bits())).unwrap_or(u8::MAX)
 }

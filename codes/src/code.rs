@@ -1,6 +1,6 @@
 use crate::{Error, Result};
 
-/// How many bits a code has.
+/// The number of bits of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Width {
     /// 32 bits.
@@ -14,15 +14,15 @@ pub enum Width {
 }
 
 impl Width {
-    /// All of them, ascending.
+    /// All widths, ascending.
     pub const ALL: [Self; 4] = [Self::W32, Self::W64, Self::W128, Self::W256];
 
-    /// The width of codes of that many bits, if there is one.
+    /// Returns the width of codes of that many bits, if there is one.
     pub fn of_bits(bits: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|width| width.bits() == bits)
     }
 
-    /// The number of bits.
+    /// Returns the number of bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::W32 => 32,
@@ -32,7 +32,7 @@ impl Width {
         }
     }
 
-    /// The number of words of 32 bits.
+    /// Returns the number of words of 32 bits.
     pub const fn words(self) -> usize {
         match self {
             Self::W32 => 1,
@@ -42,12 +42,12 @@ impl Width {
         }
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub const fn bytes(self) -> usize {
         4 * self.words()
     }
 
-    /// That codes of this width can have so many bits set for a word.
+    /// Checks that a word can set `per_word` bits of codes of this width.
     pub(crate) fn check(self, per_word: u32) -> Result<()> {
         if (1..=self.bits()).contains(&per_word) {
             return Ok(());
@@ -57,13 +57,13 @@ impl Width {
     }
 }
 
-/// The code of a word, or of a set of words: bit `i` is bit `i % 8` of byte `i / 8`, and those beyond the width are 0. So the bytes
-/// are those of whole numbers of any size, the lowest bits first, in little-endian order.
+/// The code of a word, or of a set of words: bit `i` is bit `i % 8` of byte `i / 8`, and bits beyond the width are 0.
+/// So the bytes are whole numbers of any size in little-endian order, the lowest bits first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Code([u8; 32]);
 
 impl Code {
-    /// A code with these bits, each below 256.
+    /// Returns a code with these bits, each below 256.
     pub(crate) fn of(bits: impl IntoIterator<Item = u8>) -> Self {
         let mut code = Self::default();
         for bit in bits {
@@ -72,7 +72,7 @@ impl Code {
         code
     }
 
-    /// The code of these bytes, if there are as many as a width has.
+    /// Returns the code of these bytes, if a width has that many.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Width::ALL.into_iter().find(|width| width.bytes() == bytes.len())?;
         let mut code = Self::default();
@@ -80,33 +80,33 @@ impl Code {
         Some(code)
     }
 
-    /// The bytes of a code of this width.
+    /// Returns the bytes of a code of this width.
     pub fn bytes(&self, width: Width) -> &[u8] {
         &self.0[..width.bytes()]
     }
 
-    /// The bits that are set, ascending.
+    /// Returns the bits that are set, ascending.
     pub fn bits(&self) -> impl Iterator<Item = u8> + '_ {
         (0..=u8::MAX).filter(|bit| self.has(*bit))
     }
 
-    /// Whether this bit is set.
+    /// Returns true if this bit is set.
     pub fn has(&self, bit: u8) -> bool {
         self.0[usize::from(bit / 8)] >> (bit % 8) & 1 == 1
     }
 
-    /// How many bits are set.
+    /// Returns the number of bits that are set.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|byte| byte.count_ones()).sum()
     }
 
-    /// The bits that are set in one of the two or in both.
+    /// Returns the bits that are set in one of the two or in both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|byte| self.0[byte] | other.0[byte]))
     }
 
-    /// In how many bits the two differ.
+    /// Returns the number of bits in which the two differ.
     pub fn hamming(&self, other: &Self) -> u32 {
         self.0.iter().zip(&other.0).map(|(a, b)| (a ^ b).count_ones()).sum()
     }

@@ -8,13 +8,13 @@ use crate::{Code, Error, Frequencies, Result, Width};
 pub struct Row {
     /// The word.
     pub word: Box<str>,
-    /// Its code, of which so many bits are set as the codebook says.
+    /// The code of the word, which sets as many bits as the codebook says.
     pub code: Code,
-    /// How often the word occurs.
+    /// The number of occurrences of the word.
     pub frequency: u64,
 }
 
-/// The codes of words: those of its rows, and of all other words codes from their MD5 hashes.
+/// The codes of words. A word with a row has the code of the row, and any other word a code from its MD5 hash.
 #[derive(Debug, Clone)]
 pub struct Codebook {
     width: Width,
@@ -24,7 +24,8 @@ pub struct Codebook {
 }
 
 impl Codebook {
-    /// A codebook of these rows; an error where a code has other bits than it may have, or where a word comes twice.
+    /// Creates a codebook of these rows. Fails where a code has other bits than it may have, or where a word occurs
+    /// twice.
     pub fn try_new(width: Width, per_word: u32, rows: Vec<Row>) -> Result<Self> {
         width.check(per_word)?;
         let mut places = HashMap::with_capacity(rows.len());
@@ -40,22 +41,22 @@ impl Codebook {
         Ok(Self { width, per_word, rows, places })
     }
 
-    /// How many bits a code has.
+    /// Returns the width of the codes.
     pub fn width(&self) -> Width {
         self.width
     }
 
-    /// How many bits of a code a word sets.
+    /// Returns the number of bits of a code that a word sets.
     pub fn per_word(&self) -> u32 {
         self.per_word
     }
 
-    /// The words that have a row, in the order given.
+    /// Returns the words that have a row, in the order given.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The code of a word.
+    /// Returns the code of a word.
     pub fn code(&self, word: &str) -> Code {
         match self.places.get(word) {
             Some(place) => self.rows[*place].code,
@@ -63,12 +64,12 @@ impl Codebook {
         }
     }
 
-    /// The code of a sentence: the bits that some of its words sets. It depends on the set of its words alone.
+    /// Returns the code of a sentence: the bits that some of its words sets. It depends only on the set of its words.
     pub fn bit_code<W: AsRef<str>>(&self, words: impl IntoIterator<Item = W>) -> Code {
         words.into_iter().fold(Code::default(), |code, word| code.union(&self.code(word.as_ref())))
     }
 
-    /// For each bit how many occurrences of words set it.
+    /// Returns for each bit the number of occurrences of words that set it.
     pub fn loads(&self, frequencies: &Frequencies) -> Vec<u64> {
         let mut loads = vec![0_u64; self.width.bits() as usize];
         for (word, frequency) in frequencies.iter() {

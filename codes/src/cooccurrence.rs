@@ -4,30 +4,30 @@ use crate::memory::Memory;
 use crate::sample::Sample;
 use crate::threads::{ROWS, in_turn};
 
-/// How similar words are by the sentences that they occur in.
+/// The similarities of words by the sentences that they occur in.
 ///
-/// With `#(i)` for the number of sentences of word `i`, and `#(i,j)` for those of both, the similarity is the binary cosine
-/// `s(i,j) = #(i,j) / √(#(i)·#(j))`, from 0 to 1. Pairs that never meet are not stored, and neither are those of a word with
-/// itself.
+/// With `#(i)` for the number of sentences of word `i`, and `#(i,j)` for the number of sentences of both, the
+/// similarity is the binary cosine `s(i,j) = #(i,j) / √(#(i)·#(j))`, from 0 to 1. Pairs that never meet are not stored,
+/// and neither are pairs of a word with itself.
 #[derive(Debug)]
 pub(crate) struct Cooccurrence {
     words: usize,
-    /// Those of [`ROWS`] words each.
+    /// The rows of the words, in chunks of [`ROWS`] words.
     chunks: Vec<Rows>,
 }
 
-/// The words that some words meet.
+/// The rows of some words: for each of them the words that it meets.
 #[derive(Debug)]
 struct Rows {
-    /// Where the row of each word starts, and where the last one ends.
+    /// The start of the row of each word, and the end of the last one.
     starts: Vec<usize>,
     others: Vec<u32>,
     similarities: Vec<f32>,
 }
 
 impl Cooccurrence {
-    /// Counts the pairs of the words of a sample, which are numbers below `words`, in the memory that there may be. This takes, at
-    /// most, time for each word of each sentence in proportion to `words`.
+    /// Counts the pairs of the words of a sample, which are numbers below `words`, within the memory limit. This takes,
+    /// at most, time for each word of each sentence in proportion to `words`.
     pub(crate) fn count<E: Send>(
         sample: &Sample,
         words: usize,
@@ -74,17 +74,17 @@ impl Cooccurrence {
         Ok(Self { words, chunks })
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// How many pairs of words meet.
+    /// Returns the number of pairs of words that meet.
     pub(crate) fn pairs(&self) -> usize {
         self.chunks.iter().map(|rows| rows.others.len()).sum::<usize>() / 2
     }
 
-    /// Those that a word meets, ascending, and how similar they are to it.
+    /// Returns the words that a word meets, ascending, and their similarities to it.
     pub(crate) fn row(&self, word: usize) -> impl Iterator<Item = (usize, f64)> {
         let rows = &self.chunks[word / ROWS];
         let row = rows.starts[word % ROWS]..rows.starts[word % ROWS + 1];
@@ -92,7 +92,7 @@ impl Cooccurrence {
         others.zip(rows.similarities[row].iter().map(|similarity| f64::from(*similarity)))
     }
 
-    /// `Σ s(i,j)·distance(i,j)` over the pairs of words.
+    /// Returns `Σ s(i,j)·distance(i,j)` over the pairs of words.
     pub(crate) fn sum(&self, distance: impl Fn(usize, usize) -> f64) -> f64 {
         let of_word = |word| {
             let others = self.row(word).take_while(move |(other, _)| *other < word);
@@ -134,7 +134,7 @@ impl SentencesOf {
         Self { starts, sentences }
     }
 
-    /// The bytes that it takes, while it is made.
+    /// Returns the bytes of memory that it takes while it is made.
     fn bytes(sample: &Sample, words: usize) -> usize {
         (2 * (words + 1) + sample.words().len()) * size_of::<usize>()
     }

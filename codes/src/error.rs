@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// What keeps codes from being made.
+/// An error of making codes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -9,5 +9,5 @@ pub enum Error {
     Invalid(String),
 }
 
-/// The result of what can fail.
+/// The result of an operation that can fail.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 
-/// How often each word occurs.
+/// The number of occurrences of each word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frequencies {
     of_words: HashMap<Box<str>, u64>,
-    /// What the words themselves take.
+    /// The bytes of the words themselves.
     bytes_of_words: usize,
 }
 
@@ -18,7 +18,7 @@ impl Frequencies {
         frequencies
     }
 
-    /// Counts a word some more times.
+    /// Adds `times` occurrences of a word.
     pub fn add(&mut self, word: &str, times: u64) {
         match self.of_words.get_mut(word) {
             Some(frequency) => *frequency = frequency.saturating_add(times),
@@ -29,29 +29,29 @@ impl Frequencies {
         }
     }
 
-    /// How many different words there are.
+    /// Returns the number of different words.
     pub fn len(&self) -> usize {
         self.of_words.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no words.
     pub fn is_empty(&self) -> bool {
         self.of_words.is_empty()
     }
 
-    /// About how many bytes of memory they take, at most while they are [ordered](Self::top).
+    /// Returns the approximate number of bytes of memory that they take, at most while they are [ordered](Self::top).
     pub fn bytes(&self) -> usize {
         self.bytes_of_words
             + self.of_words.capacity() * size_of::<(Box<str>, u64)>()
             + self.of_words.len() * size_of::<(&str, u64)>()
     }
 
-    /// All words, in no order, and how often each occurs.
+    /// Returns all words, in no order, each with its number of occurrences.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.of_words.iter().map(|(word, frequency)| (&**word, *frequency))
     }
 
-    /// The most frequent words, those first that occur oftener, or else come first by their bytes.
+    /// Returns the most frequent words, the most frequent first, equally frequent ones in the order of their bytes.
     pub fn top(&self, words: usize) -> Vec<(&str, u64)> {
         let order = |a: &(&str, u64), b: &(&str, u64)| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0));
         let mut all: Vec<_> = self.iter().collect();

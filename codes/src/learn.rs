@@ -10,50 +10,53 @@ use crate::relax::Problem;
 use crate::sample::Sampler;
 use crate::{Code, Codebook, Error, Frequencies, Result, Row, Width};
 
-/// How the codes of the most frequent words are chosen. All other words have codes from their MD5 hashes.
+/// The method by which the codes of the most frequent words are chosen. All other words have codes from their MD5
+/// hashes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Method {
-    /// Bits of the MD5 hash of the word, as of all others.
+    /// Bits of the MD5 hash of the word, as for all other words.
     Md5,
-    /// Words that usually occur together share a code: from the most frequent word to the rarest, each takes over the code of
-    /// the more frequent one that it is most similar to.
+    /// Words that usually occur together share a code: from the most frequent word to the rarest, each takes over the
+    /// code of the more frequent word that it is most similar to.
     Ner {
-        /// From which similarity on, from 0 to 1; words that occur together in half of their sentences have 0.5.
+        /// The least similarity of words that share a code, from 0 to 1; words that occur together in half of their
+        /// sentences have 0.5.
         least: f64,
     },
-    /// Words that occur together have bits in common, as far as all bits bear the same load: the sum, over the words that set
-    /// it, of their frequencies to the power of `spread`. A sentence so sets fewer bits than with codes from hashes. That pays
-    /// for long sentences, which would set most of the bits; codes from hashes tell short ones better apart.
+    /// Words that occur together have bits in common, as far as all bits bear the same load: the sum, over the words
+    /// that set it, of their frequencies to the power of `spread`. So a sentence sets fewer bits than with codes from
+    /// hashes. That pays for long sentences, which would set most of the bits. Codes from hashes distinguish short
+    /// sentences better.
     Opt {
-        /// From 0, which counts words, to 1, which counts their occurrences: the lower, the fewer bits the frequent words have
-        /// to themselves.
+        /// The power of a frequency in a load, from 0, which counts words, to 1, which counts their occurrences: the
+        /// lower, the fewer bits the frequent words have to themselves.
         spread: f64,
     },
 }
 
 impl Method {
-    /// Words share a code if they occur together in half of their sentences.
+    /// The method [`Ner`](Self::Ner) where words share a code if they occur together in half of their sentences.
     pub const NER: Self = Self::Ner { least: 0.5 };
-    /// With a load that leaves the exact filter few candidates on English text.
+    /// The method [`Opt`](Self::Opt) with a load that leaves the exact filter few candidates on English text.
     pub const OPT: Self = Self::Opt { spread: 0.25 };
 }
 
-/// What to learn.
+/// The options of learning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// The way.
+    /// The method.
     pub method: Method,
-    /// How many bits a code has.
+    /// The number of bits of a code.
     pub width: Width,
-    /// How many of them a word sets.
+    /// The number of bits that a word sets.
     pub per_word: u32,
-    /// For how many of the most frequent words codes are learned.
+    /// The number of the most frequent words for which codes are learned.
     pub top: usize,
-    /// From how many different sentences.
+    /// The greatest number of different sentences that codes are learned from.
     pub sample: usize,
-    /// Chooses the sentences, and the point that the optimisation starts from.
+    /// The seed that chooses the sentences, and the point that the optimisation starts from.
     pub seed: u64,
-    /// How many threads work. The codes do not depend on it.
+    /// The number of threads that work. The codes do not depend on it.
     pub threads: NonZero<usize>,
 }
 
@@ -72,7 +75,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// An error where an option is not what it may be.
+    /// Checks that each option has an allowed value.
     pub fn check(&self) -> Result<()> {
         self.width.check(self.per_word)?;
         let (name, number) = match self.method {
@@ -87,35 +90,35 @@ impl Options {
     }
 }
 
-/// What was learned, and how.
+/// The learned codes, and the report of learning them.
 #[derive(Debug, Clone)]
 pub struct Learned {
     /// The codes.
     pub codebook: Codebook,
-    /// How they came about.
+    /// The report of how they were learned.
     pub report: Report,
 }
 
-/// How codes were learned.
+/// The report of how codes were learned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// How many sentences there were; 0 where the method needs none.
+    /// The number of sentences; 0 where the method needs none.
     pub sentences: u64,
-    /// How many different ones it was learned from.
+    /// The number of different sentences that codes were learned from.
     pub sampled: usize,
-    /// How many pairs of words occur in one of those.
+    /// The number of pairs of words that occur together in one of those sentences.
     pub pairs: usize,
-    /// How many words have another code than that of their MD5 hash.
+    /// The number of words that have another code than the one from their MD5 hash.
     pub changed: usize,
-    /// How much codes differ of words that occur together; nothing where the method does not look at it.
+    /// The differences of the codes of words that occur together; `None` where the method does not use them.
     pub objective: Option<Objective>,
-    /// How many steps the optimisation made.
+    /// The number of steps of the optimisation.
     pub steps: usize,
-    /// For each bit how many occurrences of words set it, of all words that have a frequency.
+    /// The number of occurrences of words that set each bit, over all words that have a frequency.
     pub loads: Vec<u64>,
-    /// How long it took, from the first sentence to the codes.
+    /// The time from the first sentence to the codes.
     pub time: Duration,
-    /// About how many bytes of memory it took at most.
+    /// The approximate number of bytes of memory at the peak.
     pub bytes: usize,
 }
 
@@ -123,21 +126,21 @@ pub struct Report {
 /// `s(i,j) = #(i,j) / √(#(i)·#(j))` from the numbers of sentences in which words occur.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Objective {
-    /// With codes from MD5 hashes.
+    /// The value with codes from MD5 hashes.
     pub before: f64,
-    /// Before the codes were rounded to whole bits, `Σ s(i,j)·2·(l − ⟨y(i), y(j)⟩)`; nothing where none were.
+    /// The value before the codes were rounded to whole bits, `Σ s(i,j)·2·(l − ⟨y(i), y(j)⟩)`; `None` where none were.
     pub relaxed: Option<f64>,
-    /// In the codebook.
+    /// The value of the codebook.
     pub after: f64,
 }
 
-/// Learns codes (Zhang, Wu, Ding, Huang: Learning Hash Codes for Efficient Content Reuse Detection, SIGIR 2012) from sentences,
-/// which are words in any order, and from the frequencies of words, whichever text these are of.
+/// Learns codes (Zhang, Wu, Ding, Huang: Learning Hash Codes for Efficient Content Reuse Detection, SIGIR 2012) from
+/// sentences, which are words in any order, and from the frequencies of words, which may be of another text.
 ///
 /// The codebook has a row for each of the most frequent words, the most frequent first. It depends on the options, the
-/// frequencies and the set of the sentences, not on the order of the latter, nor on how often one occurs. Time is
-/// in proportion to the text, to the sample times at most `top`, and, to optimise, to the bits times the pairs of words that
-/// meet; memory, beyond that of the frequencies, to the sample, these pairs, and the bits times `top`.
+/// frequencies and the set of the sentences, not on their order, nor on how often one occurs. Time is in proportion to
+/// the text, to the sample times at most `top`, and, to optimise, to the bits times the pairs of words that meet.
+/// Memory, in addition to the frequencies, is in proportion to the sample, these pairs, and the bits times `top`.
 ///
 /// ```
 /// use ibid_codes::{Frequencies, Method, Options, learn};
@@ -159,7 +162,7 @@ pub fn learn<W: AsRef<str>>(
     learn_within(sentences, frequencies, options, no_limit)
 }
 
-/// Learns codes as [`learn`] does, in as much memory as there may be: `grows` hears about how many bytes it takes, as in
+/// Learns codes as [`learn`] does, within a memory limit: `grows` is called with the approximate number of bytes, as in
 /// [`Learner::finish_within`], also after each sentence.
 ///
 /// ```
@@ -185,7 +188,7 @@ pub fn learn_within<W: AsRef<str>, E: From<Error> + Send>(
     learner.finish_within(grows)
 }
 
-/// Learns codes as [`learn`] does, from sentences that come one after another.
+/// A learner of codes, like [`learn`], for sentences that come one after another.
 #[derive(Debug)]
 pub struct Learner<'a> {
     began: Instant,
@@ -197,7 +200,7 @@ pub struct Learner<'a> {
 }
 
 impl<'a> Learner<'a> {
-    /// Begins; an error where an option is not what it may be.
+    /// Creates a learner. Fails where an option has no allowed value.
     pub fn try_new(frequencies: &'a Frequencies, options: Options) -> Result<Self> {
         let began = Instant::now();
         options.check()?;
@@ -210,26 +213,27 @@ impl<'a> Learner<'a> {
         Ok(Self { began, options, frequencies, top, ranks, sampler })
     }
 
-    /// Whether the method looks at sentences at all.
+    /// Returns true if the method uses sentences.
     pub fn needs_sentences(&self) -> bool {
         self.options.method != Method::Md5
     }
 
-    /// Takes in a sentence: its words in any order.
+    /// Adds a sentence: its words in any order.
     pub fn add<W: AsRef<str>>(&mut self, sentence: impl IntoIterator<Item = W>) {
         let ranks = &self.ranks;
         self.sampler.add(sentence.into_iter().filter_map(|word| ranks.get(word.as_ref()).copied()));
     }
 
-    /// About how many bytes of memory it takes for the sentences taken in, beyond that of the frequencies.
+    /// Returns the approximate number of bytes of memory for the sentences added so far, in addition to the
+    /// frequencies.
     pub fn bytes(&self) -> usize {
         let of_word = size_of::<(&str, u64)>() + 2 * size_of::<(&str, u32)>();
         self.top.len() * of_word + self.sampler.bytes()
     }
 
-    /// Learns from the sentences taken in, in as much memory as there may be. `grows` hears each time about how many bytes it
-    /// takes that it takes more, those of [`bytes`](Self::bytes) among them, and where it gives an error, learning ends with it.
-    /// It is called by several threads, one at a time.
+    /// Learns from the added sentences, within a memory limit. Each time that it takes more memory, it calls `grows`
+    /// with the approximate number of bytes that it takes in all, including [`bytes`](Self::bytes). An error of `grows`
+    /// ends the learning. Several threads call `grows`, one at a time.
     ///
     /// ```
     /// use ibid_codes::{Frequencies, Learner, Options};
@@ -252,7 +256,7 @@ impl<'a> Learner<'a> {
         grows: impl Fn(usize) -> std::result::Result<(), E> + Sync,
     ) -> std::result::Result<Learned, E> {
         let memory = Memory::new(&grows);
-        // The words once more, their codes before and after, and where to find them in the codebook.
+        // The words once more, their codes before and after, and their places in the codebook.
         let of_word = 2 * size_of::<Code>() + size_of::<Row>() + 2 * size_of::<(Box<str>, usize)>();
         let words: usize = self.top.iter().map(|(word, _)| of_word + 2 * word.len()).sum();
         memory.take(self.bytes() + words)?;
@@ -322,7 +326,7 @@ fn learn_codes<E: Send>(
                 );
                 report.steps = relaxed.steps;
                 let rounded = (0..top.len()).map(|word| {
-                    // Words that meet no other have nothing to choose a bit by.
+                    // Words that meet no other word have no reason to choose a bit, and keep their codes.
                     let alone = similarities.row(word).next().is_none();
                     if alone { codes[word] } else { round(share(word), options.per_word) }
                 });
@@ -337,7 +341,7 @@ fn learn_codes<E: Send>(
     Ok(())
 }
 
-/// What each word adds to a load, so that the sum is 1.
+/// Returns the amount that each word adds to a load. The sum of all is 1.
 fn weights(top: &[(&str, u64)], spread: f64) -> Vec<f64> {
     let mut weights: Vec<f64> = top.iter().map(|(_, frequency)| power((*frequency).max(1) as f64, spread)).collect();
     let sum: f64 = weights.iter().sum();
@@ -345,7 +349,8 @@ fn weights(top: &[(&str, u64)], spread: f64) -> Vec<f64> {
     weights
 }
 
-/// A number to a power from 0 to 1, to twenty binary digits of the power, by square roots: these are the same bits everywhere.
+/// Returns a number to a power from 0 to 1, to twenty binary digits of the power, by square roots: these are the same
+/// bits everywhere.
 fn power(number: f64, power: f64) -> f64 {
     let (mut root, mut rest, mut result) = (number, power, 1.0);
     for _ in 0..=20 {
@@ -359,7 +364,7 @@ fn power(number: f64, power: f64) -> f64 {
     result
 }
 
-/// The code with the bits that have the largest shares; of equal ones, the lowest bits.
+/// Returns the code with the bits that have the largest shares; of equal ones, the lowest bits.
 fn round(shares: &[f64], per_word: u32) -> Code {
     let mut order: Vec<(f64, u8)> = shares.iter().copied().zip(0..=u8::MAX).collect();
     order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

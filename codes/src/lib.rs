@@ -4,13 +4,14 @@
 //! [`learn`] chooses the codes of frequent words, by one of three [methods](Method), into a [`Codebook`], which makes
 //! [codes of sentences](Codebook::bit_code). The [`bitmap`] of any set is a code, too, of one bit for each element.
 //!
-//! A bit in which two codes differ is set by some element of one set and by none of the other, so by an element that is in one of
-//! them alone. Where an element sets at most `l` bits, the codes of two sets so differ in at most `l` bits for each element that is in
-//! one set alone: a filter that loses no similar sets, once it is known how many elements similar sets can have alone.
+//! A bit in which two codes differ is set by some element of one set and by no element of the other, so by an element
+//! that only one of them has. Where an element sets at most `l` bits, the codes of two sets differ in at most `l` bits
+//! for each element that only one set has. This is a filter that loses no similar sets, once it is known how many such
+//! elements similar sets can have.
 //!
-//! Learned codes are for the search within a fixed number of bits, as in the paper that [`learn`] follows. For the exact filter
-//! bitmaps of as many bits did better on all texts tried: a second bit for a word doubles the bound, and by no means the distance
-//! of sentences that have nothing in common, as bits of many words fall together.
+//! Learned codes are for the search within a fixed number of bits, as in the paper that [`learn`] follows. For the
+//! exact filter, bitmaps of as many bits did better on all texts tried. A second bit for a word doubles the bound, but
+//! not the distance of sentences that have nothing in common, since the bits of many words coincide.
 //!
 //! ```
 //! use ibid_codes::{Frequencies, Options, learn};

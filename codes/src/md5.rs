@@ -2,11 +2,11 @@ use md5::{Digest, Md5};
 
 use crate::{Code, Width};
 
-/// The code of a word from its MD5 hash: `per_word` different bits, each set of bits about as likely as any other. All bits of
-/// the width where it has no more.
+/// Returns the code of a word from its MD5 hash: `per_word` different bits, each set of bits about as likely as any
+/// other. If the width has no more than `per_word` bits, all of them are set.
 ///
-/// The hash is read as four little-endian numbers of 32 bits; where more are needed, those of the hash of the hash follow.
-/// The `i`-th number, modulo the number of bits left, chooses one of the bits that are not chosen yet.
+/// The hash is read as four little-endian numbers of 32 bits; where more are needed, the numbers of the hash of the
+/// hash follow. The `i`-th number, modulo the number of bits left, chooses one of the bits that are not chosen yet.
 pub fn md5_code(word: &str, width: Width, per_word: u32) -> Code {
     let mut digest: [u8; 16] = Md5::digest(word.as_bytes()).into();
     let mut bits: [u8; 256] = std::array::from_fn(|bit| u8::try_from(bit).unwrap_or(u8::MAX));
@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn the_bits_are_those_of_the_hash() {
         // MD5("abc") = 90015098 3cd24fb0 d6963f7d 28e17f72: 0x98500190 is 16 modulo 32, and 0xb04fd23c is 2 modulo 31,
-        // which is bit 3 of those from 1 on.
+        // which is bit 3 if the bits are counted from 1 on.
         assert_eq!(md5_code("abc", Width::W32, 2).bits().collect::<Vec<_>>(), [3, 16]);
         assert_eq!(md5_code("abc", Width::W32, 1).bits().collect::<Vec<_>>(), [16]);
     }

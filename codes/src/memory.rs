@@ -1,19 +1,19 @@
 use std::sync::{Mutex, PoisonError};
 
-/// About how many bytes of memory are taken, of which another says whether there may be so many.
+/// The approximate number of bytes of memory that are taken, with a callback that can refuse more.
 pub(crate) struct Memory<'a, E> {
     grows: &'a (dyn Fn(usize) -> Result<(), E> + Sync),
-    /// Now, and at most.
+    /// The bytes taken now, and at the peak.
     bytes: Mutex<[usize; 2]>,
 }
 
 impl<'a, E> Memory<'a, E> {
-    /// None is taken yet. `grows` hears how many bytes it is each time that it is more.
+    /// Creates a count of 0 bytes. `grows` is called with the number of bytes each time that it grows.
     pub(crate) fn new(grows: &'a (dyn Fn(usize) -> Result<(), E> + Sync)) -> Self {
         Self { grows, bytes: Mutex::default() }
     }
 
-    /// Takes so many bytes more, from any thread.
+    /// Takes `more` bytes, from any thread; fails if `grows` does.
     pub(crate) fn take(&self, more: usize) -> Result<(), E> {
         let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let [now, most] = *bytes;
@@ -23,19 +23,19 @@ impl<'a, E> Memory<'a, E> {
         Ok(())
     }
 
-    /// Does without so many of those taken.
+    /// Gives back `less` of the bytes taken.
     pub(crate) fn give_back(&self, less: usize) {
         let [now, _] = &mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         *now = now.saturating_sub(less);
     }
 
-    /// How many bytes were taken at most.
+    /// Returns the number of bytes taken at the peak.
     pub(crate) fn most(&self) -> usize {
         self.bytes.lock().unwrap_or_else(PoisonError::into_inner)[1]
     }
 }
 
-/// There may be any number of bytes.
+/// Allows any number of bytes.
 pub(crate) fn no_limit(_: usize) -> crate::Result<()> {
     Ok(())
 }

@@ -1,9 +1,9 @@
 use crate::Code;
 use crate::cooccurrence::Cooccurrence;
 
-/// Gives words that usually occur together one code: from the most frequent word to the rarest, each takes over the code of
-/// the word before it that it is most similar to, of equal ones that of the most frequent, where the similarity is at least
-/// `least`; else it keeps its own.
+/// Gives words that usually occur together one code. From the most frequent word to the rarest, each takes over the
+/// code of the most similar word before it, of equally similar ones the most frequent, if the similarity is at least
+/// `least`. Otherwise it keeps its own.
 pub(crate) fn share_codes(codes: &mut [Code], cooccurrence: &Cooccurrence, least: f64) {
     for word in 0..codes.len() {
         let mut nearest = None;

@@ -1,9 +1,9 @@
 //! Numbers that look random, and are the same for a seed everywhere.
 
-/// By how much the state grows from number to number.
+/// The number by which the state grows from number to number.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What SplitMix64 (Steele, Lea and Flood 2014) gives from a seed after `i` other numbers.
+/// Returns the number that SplitMix64 (Steele, Lea and Flood 2014) gives from a seed after `i` other numbers.
 #[must_use]
 #[inline]
 pub fn split_mix(seed: u64, i: u64) -> u64 {

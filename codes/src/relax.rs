@@ -1,21 +1,22 @@
 //! The codes of words as an optimisation problem.
 //!
-//! Wanted are `y(i,k)` of 0 or 1, for words `i` and bits `k`, with `Σ_k y(i,k) = l`, that make `Σ_{i<j} s(i,j)·‖y(i) − y(j)‖²`
-//! small while every bit bears the same load `Σ_i w(i)·y(i,k)`. Relaxed to `0 ≤ y ≤ 1` this has the trivial solution that all
-//! `y(i,k)` are `l/m`: its objective is 0, and nothing can be read off it. But whole codes have `‖y(i)‖² = l`, for them the
-//! objective is `Σ_{i<j} s(i,j)·2·(l − ⟨y(i), y(j)⟩)`, and so it is this that is relaxed: the same problem on whole codes, and
-//! one whose solutions are whole as far as the loads permit.
+//! The unknowns are `y(i,k)` of 0 or 1, for words `i` and bits `k`, with `Σ_k y(i,k) = l`. They have to make
+//! `Σ_{i<j} s(i,j)·‖y(i) − y(j)‖²` small while every bit bears the same load `Σ_i w(i)·y(i,k)`. Relaxed to `0 ≤ y ≤ 1`
+//! this has the trivial solution that all `y(i,k)` are `l/m`: its objective is 0, and nothing can be read off it. But
+//! whole codes have `‖y(i)‖² = l`, so that their objective is `Σ_{i<j} s(i,j)·2·(l − ⟨y(i), y(j)⟩)`. This form is
+//! relaxed instead: it is the same problem on whole codes, and its solutions are whole as far as the loads permit.
 //!
-//! A log barrier keeps `y` inside: maximised is `½·Σ_{i,j} s(i,j)·⟨y(i), y(j)⟩ + μ·Σ (log y(i,k) + log(1 − y(i,k)))`, for ever
-//! smaller `μ`. The sum has the pairs of a word with itself too, `s(i,i) = 1`, which are constant on whole codes and make its
-//! first term convex, as `s` is a matrix of scalar products of unit vectors. So the tangent of that term is nowhere above it, and
-//! a step to the optimum of the tangent `Σ g(i,k)·y(i,k)` and the barrier never makes things worse. With multipliers `α` of the
-//! words and `β` of the bits that optimum satisfies `c + μ/y − μ/(1 − y) = 0` for `c = g(i,k) − α(i) − w(i)·β(k)`, which
-//! [`inside`] solves. The multipliers are those for which the sums are right; they are found in turns, each by a search for the
-//! zero of a decreasing function.
+//! A log barrier keeps `y` inside: `½·Σ_{i,j} s(i,j)·⟨y(i), y(j)⟩ + μ·Σ (log y(i,k) + log(1 − y(i,k)))` is maximised,
+//! for ever smaller `μ`. The sum also has the pairs of a word with itself, `s(i,i) = 1`, which are constant on whole
+//! codes and make its first term convex, as `s` is a matrix of scalar products of unit vectors. So the tangent of that
+//! term is nowhere above it, and a step to the optimum of the tangent `Σ g(i,k)·y(i,k)` and the barrier never makes
+//! things worse. With multipliers `α` of the words and `β` of the bits that optimum satisfies `c + μ/y − μ/(1 − y) = 0`
+//! for `c = g(i,k) − α(i) − w(i)·β(k)`, which [`inside`] solves. The multipliers have to make the sums right. They are
+//! found in turns, each by a search for the zero of a decreasing function.
 //!
-//! While `μ` is large the even solution is the only one. It stops being stable where `μ` passes a value that depends on the
-//! largest eigenvalue of `s`; there it starts, from a point that a seed moves away a little from the even one.
+//! While `μ` is large the even solution is the only one. It stops being stable where `μ` passes a value that depends on
+//! the largest eigenvalue of `s`. The search starts there, from a point that a seed moves away a little from the even
+//! one.
 //!
 //! Nothing but sums in a fixed order, products, quotients and square roots is computed, so the result is the same bits for any
 //! number of threads and on any machine.
@@ -26,40 +27,40 @@ use crate::cooccurrence::Cooccurrence;
 use crate::random::split_mix;
 use crate::threads::{ROWS, in_turn};
 
-/// How many values the barrier takes.
+/// The number of values that the barrier takes.
 const BARRIERS: usize = 100;
-/// By how much each is smaller than the last one.
+/// The factor from each value of the barrier to the next.
 const SHRINK: f64 = 0.95;
-/// How often, at most, the multipliers are corrected for one step.
+/// The most times that the multipliers are corrected for one step.
 const SWEEPS: usize = 12;
-/// By what share of it the load of a bit may be off when they are not corrected any more.
+/// The greatest relative error of the load of a bit at which the multipliers are not corrected any more.
 const LOAD_OFF: f64 = 0.01;
-/// By what share of it each other sum may be off.
+/// The greatest relative error of each other sum.
 const SUM_OFF: f64 = 1e-7;
-/// Steps of the search for the largest eigenvalue.
+/// The number of steps of the search for the largest eigenvalue.
 const POWERS: usize = 60;
 
-/// What codes are sought for.
+/// The problem for which codes are sought.
 pub(crate) struct Problem<'a> {
     pub(crate) similarities: &'a Cooccurrence,
-    /// What each word adds to the load of the bits that it sets: not negative, and their sum is 1.
+    /// The amount that each word adds to the load of the bits that it sets: not negative, and their sum is 1.
     pub(crate) weights: &'a [f64],
-    /// How many bits a code has.
+    /// The number of bits of a code.
     pub(crate) bits: usize,
-    /// How many of them a word sets.
+    /// The number of bits that a word sets.
     pub(crate) per_word: u32,
 }
 
 /// Codes that need not be whole.
 pub(crate) struct Relaxed {
-    /// For each word what it has of each bit, from 0 to 1.
+    /// The share that each word has of each bit, from 0 to 1, word by word.
     pub(crate) shares: Vec<f64>,
-    /// How many steps were made.
+    /// The number of steps that were made.
     pub(crate) steps: usize,
 }
 
 impl Problem<'_> {
-    /// Solves the problem, or returns nothing where all solutions are as good: where no words meet, or every word has all bits.
+    /// Solves the problem; `None` where all solutions are as good: where no words meet, or every word has all bits.
     pub(crate) fn relax(&self, seed: u64, threads: NonZero<usize>) -> Option<Relaxed> {
         let (words, bits) = (self.similarities.words(), self.bits);
         let even = f64::from(self.per_word) / bits as f64;
@@ -67,7 +68,7 @@ impl Problem<'_> {
             return None;
         }
         let largest = self.largest_eigenvalue(seed, threads);
-        // Where the barrier is as much curved at the even solution as the objective is.
+        // The value at which the barrier is about as much curved at the even solution as the objective is.
         let mut barrier = 1.1 * largest / ((even * even).recip() + ((1.0 - even) * (1.0 - even)).recip());
         let mut shares: Vec<f64> = (0..words * bits).map(|i| even * (1.0 + 0.01 * random(seed, i as u64))).collect();
         let mut gains = vec![0.0; words * bits];
@@ -80,12 +81,12 @@ impl Problem<'_> {
         Some(Relaxed { shares, steps: BARRIERS })
     }
 
-    /// The bytes that it takes to solve it.
+    /// Returns the bytes of memory that it takes to solve the problem.
     pub(crate) fn bytes(&self) -> usize {
         2 * self.similarities.words() * self.bits * size_of::<f64>()
     }
 
-    /// The largest eigenvalue of the similarities in what keeps the loads as they are.
+    /// Returns the largest eigenvalue of the similarities in the space of changes that keep the loads as they are.
     fn largest_eigenvalue(&self, seed: u64, threads: NonZero<usize>) -> f64 {
         let words = self.similarities.words();
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -108,7 +109,7 @@ impl Problem<'_> {
         largest
     }
 
-    /// The product of the similarities and a matrix of so many columns.
+    /// Computes the product of the similarities and a matrix of `columns` columns.
     fn similarities_times(&self, matrix: &[f64], columns: usize, product: &mut [f64], threads: NonZero<usize>) {
         in_turn(threads, product.chunks_mut(ROWS * columns).enumerate(), |(chunk, rows)| {
             for (word, row) in (chunk * ROWS..).zip(rows.chunks_mut(columns)) {
@@ -122,7 +123,7 @@ impl Problem<'_> {
         });
     }
 
-    /// The best point for this barrier, where the derivatives of the objective are these gains.
+    /// Finds the best point for this barrier, where the derivatives of the objective are these gains.
     fn step(
         &self,
         gains: &[f64],
@@ -156,7 +157,8 @@ impl Problem<'_> {
         }
     }
 
-    /// Finds the multipliers of the words for those of the bits, sets the shares by both, and returns the loads.
+    /// Finds the multipliers of the words for the given ones of the bits, sets the shares by both, and returns the
+    /// loads.
     fn balance_words(
         &self,
         gains: &[f64],
@@ -201,21 +203,21 @@ impl Problem<'_> {
     }
 }
 
-/// What the constraints cost.
+/// The Lagrange multipliers of the constraints.
 struct Multipliers {
     of_words: Vec<f64>,
     of_bits: Vec<f64>,
 }
 
-/// The `y` between 0 and 1 that solves `c + μ/y − μ/(1 − y) = 0`, and how fast it grows with `c`.
+/// Returns the `y` between 0 and 1 that solves `c + μ/y − μ/(1 − y) = 0`, and how fast it grows with `c`.
 fn inside(c: f64, barrier: f64) -> (f64, f64) {
     let root = (c * c + 4.0 * barrier * barrier).sqrt();
     let sum = root + 2.0 * barrier;
     (0.5 + c / (2.0 * sum), barrier / (root * sum))
 }
 
-/// Where a decreasing function has this value. It is given with how fast it falls; the search starts at `start`, with steps of
-/// about `step`.
+/// Finds the point where a decreasing function has this value. `function` returns its value and how fast it falls. The
+/// search starts at `start`, with steps of about `step`.
 fn find(function: impl Fn(f64) -> (f64, f64), value: f64, start: f64, step: f64) -> f64 {
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     let (mut at, mut step) = (start, step);
@@ -244,7 +246,7 @@ fn find(function: impl Fn(f64) -> (f64, f64), value: f64, start: f64, step: f64)
     at
 }
 
-/// A number from −½ to ½.
+/// Returns a number from −½ to ½.
 fn random(seed: u64, i: u64) -> f64 {
     (split_mix(seed, i) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
 }
@@ -264,7 +266,7 @@ mod tests {
         Cooccurrence::count(&sample, words, ONE, &Memory::new(&no_limit)).unwrap()
     }
 
-    /// For each word the bit that it has most of.
+    /// Returns for each word the bit that it has most of.
     fn rounded(relaxed: &Relaxed, bits: usize) -> Vec<usize> {
         let most = |row: &[f64]| (0..bits).max_by(|a, b| row[*a].total_cmp(&row[*b])).unwrap();
         relaxed.shares.chunks(bits).map(most).collect()
@@ -351,8 +353,8 @@ mod tests {
         assert!(found - least <= 0.15 * (usual - least), "{found} where {least} is possible and {usual} usual");
     }
 
-    /// Beside the medians and the best of 12 starts, as tests/slsqp.py prints them. There all loads are the same; here they may be off by
-    /// a hundredth.
+    /// Compares the result with the medians and the best of 12 starts, as tests/slsqp.py prints them. There all loads
+    /// are the same; here they may be off by a hundredth.
     #[test]
     fn as_good_as_a_general_optimiser() {
         let slsqp = [
@@ -400,7 +402,7 @@ mod tests {
             let problem = Problem { similarities: &similarities, weights: &weights, bits: 5, per_word: 2 };
             let mut shares = vec![0.0; 40];
             let mut multipliers = Multipliers { of_words: vec![0.0; 8], of_bits: vec![0.0; 5] };
-            // Again and again, as it does not need to be exact at once.
+            // The step is repeated, as it does not need to be exact at once.
             for _ in 0..20 {
                 problem.step(&gains, barrier, &mut multipliers, &mut shares, ONE);
             }

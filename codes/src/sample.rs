@@ -5,31 +5,32 @@ use crate::random::split_mix;
 /// Different sentences, each as the ranks of its words, every rank once and ascending. Words without a rank are left out.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
-    /// Where each sentence starts in `words`, and where the last one ends.
+    /// The start of each sentence in `words`, and the end of the last one.
     starts: Vec<usize>,
     words: Vec<u32>,
-    /// How many sentences there were to choose from, equal ones among them.
+    /// The number of sentences to choose from, including equal ones.
     of: u64,
 }
 
-/// Chooses sentences.
+/// A sampler of sentences.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     size: usize,
     seed: u64,
-    /// Those with the lowest keys so far.
+    /// The sentences with the lowest keys so far.
     chosen: BTreeSet<(u64, Box<[u32]>)>,
-    /// How many words these have.
+    /// The number of words of the chosen sentences.
     words_chosen: usize,
-    /// No key above it is chosen any more.
+    /// The highest key that can still be chosen.
     highest: u64,
     words: Vec<u32>,
     of: u64,
 }
 
 impl Sampler {
-    /// Chooses at most `size` sentences that have some ranked word. Those with the same ranked words count as one, and any is
-    /// as likely as any other. The choice depends on the seed and on what sentences there are, not on their order.
+    /// Creates a sampler that chooses at most `size` sentences that have some ranked word. Sentences with the same
+    /// ranked words count as one, and any is as likely as any other. The choice depends on the seed and on the set of
+    /// sentences, not on their order.
     pub(crate) fn new(size: usize, seed: u64) -> Self {
         Self { size, seed, chosen: BTreeSet::new(), words_chosen: 0, highest: u64::MAX, words: Vec::new(), of: 0 }
     }
@@ -54,24 +55,25 @@ impl Sampler {
         }
     }
 
-    /// About how many bytes of memory it takes: a node of the tree is full to about two thirds.
+    /// Returns the approximate number of bytes of memory that the sampler takes: a node of the tree is full to about
+    /// two thirds.
     pub(crate) fn bytes(&self) -> usize {
         self.chosen.len() * size_of::<(u64, Box<[u32]>)>() / 2 * 3 + self.words_chosen * size_of::<u32>()
     }
 
-    /// The bytes that the sample takes.
+    /// Returns the bytes that the sample takes.
     pub(crate) fn bytes_of_sample(&self) -> usize {
         Sample::bytes_of(self.chosen.len(), self.words_chosen)
     }
 
-    /// Those that were chosen.
+    /// Returns the chosen sentences.
     pub(crate) fn finish(self) -> Sample {
         Sample::new(self.chosen.iter().map(|(_, words)| &**words), self.of)
     }
 }
 
 impl Sample {
-    /// These sentences, out of so many.
+    /// Creates a sample of these sentences, out of `of` sentences.
     pub(crate) fn new<'a>(sentences: impl Iterator<Item = &'a [u32]> + Clone, of: u64) -> Self {
         let (number, words) = sentences.clone().fold((0, 0), |(number, sum), words| (number + 1, sum + words.len()));
         let mut sample = Self { starts: Vec::with_capacity(number + 1), words: Vec::with_capacity(words), of };
@@ -83,32 +85,32 @@ impl Sample {
         sample
     }
 
-    /// How many sentences were chosen.
+    /// Returns the number of chosen sentences.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many there were.
+    /// Returns the number of sentences to choose from.
     pub(crate) fn of(&self) -> u64 {
         self.of
     }
 
-    /// The words of all sentences.
+    /// Returns the words of all sentences.
     pub(crate) fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// The words of one.
+    /// Returns the words of one sentence.
     pub(crate) fn sentence(&self, sentence: usize) -> &[u32] {
         &self.words[self.starts[sentence]..self.starts[sentence + 1]]
     }
 
-    /// The bytes that it takes.
+    /// Returns the bytes that the sample takes.
     pub(crate) fn bytes(&self) -> usize {
         Self::bytes_of(self.len(), self.words.len())
     }
 
-    /// The bytes that so many sentences with so many words take.
+    /// Returns the bytes that `sentences` sentences with `words` words in all take.
     fn bytes_of(sentences: usize, words: usize) -> usize {
         (sentences + 1) * size_of::<usize>() + words * size_of::<u32>()
     }

@@ -1,7 +1,8 @@
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 
-/// How many rows a thread takes at once. What is summed over the rows of a chunk does not depend on the number of threads.
+/// The number of rows that a thread takes at once. Sums over the rows of a chunk do not depend on the number of
+/// threads.
 pub(crate) const ROWS: usize = 64;
 
 /// Lets threads work on items, and returns the results in the order of the items.
@@ -25,7 +26,7 @@ pub(crate) fn in_turn<I: Iterator + Send, R: Send>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.get() {
-            // Where the system gives no more threads, those that there are do all of it.
+            // If the system gives no more threads, the threads that there are do all of the work.
             if std::thread::Builder::new().spawn_scoped(scope, run).is_err() {
                 break;
             }

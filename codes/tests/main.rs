@@ -1,4 +1,4 @@
-//! Codebooks of all methods, on made text.
+//! Codebooks of all methods, on generated text.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -16,7 +16,7 @@ fn learn_from(sentences: &Sentences, options: &Options) -> Learned {
     learn(sentences, &Frequencies::count(sentences), options).unwrap()
 }
 
-/// Sentences of so many topics: most words of a sentence are of its topic, and few of all.
+/// Returns sentences of `topics` topics: most words of a sentence belong to its topic, and a few are common to all.
 fn text(sentences: u64, topics: u64, seed: u64) -> Sentences {
     let mut state = seed;
     let mut below = move |end: u64| {
@@ -52,7 +52,7 @@ fn codes_do_not_depend_on_threads_or_on_the_order_of_sentences() {
     turned.extend(sentences[..500].to_vec());
     let frequencies = Frequencies::count(&sentences);
     for method in METHODS {
-        // Of more words than a thread takes at once.
+        // There are more words than a thread takes at once.
         let options = Options { top: 250, ..options(method, Width::W64, 3) };
         let one = learn(&sentences, &frequencies, &options).unwrap();
         for threads in [2, 7] {
@@ -65,7 +65,7 @@ fn codes_do_not_depend_on_threads_or_on_the_order_of_sentences() {
     }
 }
 
-/// The memory is said to be what it takes at most, however many threads: with a byte less it is refused.
+/// Checks that the reported memory is the peak, however many threads there are: with a byte less it is refused.
 #[test]
 fn codes_are_learned_in_the_memory_that_is_said_or_not_at_all() {
     let sentences = text(3000, 12, 1);
@@ -213,7 +213,7 @@ fn wrong_options_are_errors() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// All pairs of sets, by brute force: what the exact filter rests on.
+    /// Checks all pairs of sets by brute force for the property that the exact filter relies on.
     #[test]
     fn codes_differ_in_no_more_bits_than_words_that_are_in_one_sentence_alone_set(
         sets in prop::collection::vec(prop::collection::btree_set(0..14_u64, 0..12), 2..25),

@@ -5,18 +5,19 @@ use std::time::Instant;
 use ibid_gpu::{Error, Gpu, Width};
 use multiversion::multiversion;
 
-/// What the machine can do at most.
+/// The upper limits of the machine.
 pub(crate) struct Ceilings {
     threads: usize,
-    /// Bytes a second, of all threads, that are combined by xor and whose bits are counted and added up, in first-level caches.
+    /// The bytes per second that all threads combine by xor and whose bits they count and add up, in first-level
+    /// caches.
     cpu_bytes: f64,
     gpu: Option<OfGpu>,
 }
 
 struct OfGpu {
-    /// Words of 32 bits a second that are combined by xor and whose bits are counted and added up, in registers.
+    /// The words of 32 bits per second that are combined by xor and whose bits are counted and added up, in registers.
     words: f64,
-    /// Bytes a second read from the device's memory.
+    /// The bytes per second that are read from the device's memory.
     bytes: f64,
 }
 
@@ -26,17 +27,18 @@ impl Ceilings {
         Ok(Self { threads: threads.get(), cpu_bytes: cpu_bytes(threads.get()), gpu })
     }
 
-    /// Measures the processor again, and keeps what is higher: other programs take a share of it now and then.
+    /// Measures the processor again, and keeps the higher value: other programs take a share of it now and then.
     pub(crate) fn measure_again(&mut self) {
         self.cpu_bytes = self.cpu_bytes.max(cpu_bytes(self.threads));
     }
 
-    /// Pairs a second that the processor can compare at most.
+    /// Returns the most pairs per second that the processor can compare.
     pub(crate) fn of_cpu(&self, width: Width) -> f64 {
         self.cpu_bytes / width.bytes() as f64
     }
 
-    /// Pairs a second that the GPU can compare at most, by its arithmetic or by its memory, which holds each row once.
+    /// Returns the most pairs per second that the GPU can compare, by its arithmetic or by its memory, which holds each
+    /// row once.
     pub(crate) fn of_gpu(&self, width: Width, rows: usize) -> f64 {
         let Some(gpu) = &self.gpu else { return f64::NAN };
         // The rows are read once for each 1024 queries.
@@ -59,10 +61,10 @@ impl fmt::Display for Ceilings {
     }
 }
 
-/// Data that stays in the first-level cache.
+/// The bytes of data that stay in the first-level cache.
 const DATA: usize = 16 << 10;
 
-/// The better of two ways to count: in lanes of bytes, and in lanes of 64 bits.
+/// Returns the rate of the better of two ways to count: in lanes of bytes, and in lanes of 64 bits.
 fn cpu_bytes(threads: usize) -> f64 {
     let bytes = vec![[0x5a_u8; 512]; DATA / 512];
     let words = vec![[0x5a5a_u64; 64]; DATA / 512];
@@ -120,7 +122,7 @@ impl OfGpu {
     }
 }
 
-/// Seconds that a shader takes, the best of ten.
+/// Returns the seconds that a shader takes: the best of five averages over ten runs.
 fn run(gpu: &Gpu, entry_point: &str, bytes: u64, groups: u32) -> Result<f64, Error> {
     let device = gpu.device();
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -164,7 +166,7 @@ fn run(gpu: &Gpu, entry_point: &str, bytes: u64, groups: u32) -> Result<f64, Err
     let entries: Vec<_> = entries.collect();
     let bindings =
         device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries });
-    // Memory that was never written may be no memory.
+    // Memory that was never written may not be backed by real memory.
     let mut encoder = device.create_command_encoder(&Default::default());
     encoder.clear_buffer(&words, 0, None);
     gpu.queue().submit([encoder.finish()]);

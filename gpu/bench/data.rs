@@ -28,13 +28,13 @@ impl SplitMix64 {
     }
 }
 
-/// Codes whose bits are set by chance.
+/// Returns codes whose bits are set by chance.
 pub(crate) fn random(width: Width, count: usize, seed: u64) -> Vec<u32> {
     let mut numbers = SplitMix64::new(seed);
     (0..count * width.words()).map(|_| numbers.word()).collect()
 }
 
-/// Codes by chance, but every other one is one of these with up to five bits changed.
+/// Returns codes set by chance, but every other one is one of `rows` with up to five bits changed.
 pub(crate) fn near(width: Width, rows: &[u32], count: usize, seed: u64) -> Vec<u32> {
     let mut numbers = SplitMix64::new(seed);
     let words = width.words();
@@ -50,11 +50,11 @@ pub(crate) fn near(width: Width, rows: &[u32], count: usize, seed: u64) -> Vec<u
     codes
 }
 
-/// Bitmaps of sets as large as sentences have words, ascending by size, and these sizes. One in ten is another with some
-/// elements changed.
+/// Returns bitmaps of sets as large as sentences have words, ascending by size, and their sizes. One in ten is a copy
+/// of another with some elements changed.
 pub(crate) fn bitmaps(count: usize) -> (Vec<u32>, Vec<u32>) {
     const BITS: usize = 256;
-    // About as English sentences: few are short, most have 8 to 25 words, some have many.
+    // About like English sentences: few are short, most have 8 to 25 words, some have many.
     let mut numbers = SplitMix64::new(3);
     let mut sizes: Vec<u32> = Vec::with_capacity(count);
     for _ in 0..count {

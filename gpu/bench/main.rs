@@ -1,4 +1,4 @@
-//! Measures the search by Hamming distance on the processor and on a GPU, beside what these can do at most.
+//! Measures the search by Hamming distance on the processor and on a GPU, and compares it with their upper limits.
 
 mod ceilings;
 mod data;
@@ -145,7 +145,7 @@ fn run(arguments: &Arguments) -> AnyResult<()> {
     Ok(())
 }
 
-/// Opens the GPU that is asked for, or the first that is none of software, and says what is there.
+/// Opens the requested GPU, or the first one that is not software, and prints the adapters.
 fn open(arguments: &Arguments) -> AnyResult<Option<Gpu>> {
     for adapter in adapters() {
         let (binding, buffer) = (adapter.max_storage_buffer_binding_size >> 20, adapter.max_buffer_size >> 20);
@@ -160,7 +160,7 @@ fn open(arguments: &Arguments) -> AnyResult<Option<Gpu>> {
     Ok(gpu)
 }
 
-/// Rows by chance, and 2,000 queries, of which every other is a row with some bits changed.
+/// Returns rows set by chance, and 2,000 queries. Every other query is a row with some bits changed.
 fn codes(width: Width, rows: usize) -> (Vec<u32>, Vec<u32>) {
     let rows = random(width, rows, 1);
     let queries = near(width, &rows, 2000, 2);
@@ -187,7 +187,7 @@ fn once(backend: &Arc<dyn Backend>, task: &Task<'_>) -> Result<(Duration, u64), 
     Ok((begin.elapsed(), hits))
 }
 
-/// The best of ten searches, in turns with something else.
+/// Returns the best time of ten searches; calls `between` between two of them.
 fn measure(backend: &Arc<dyn Backend>, task: &Task<'_>, mut between: impl FnMut()) -> Result<(Duration, u64), Error> {
     let (mut best, hits) = once(backend, task)?;
     for _ in 1..10 {

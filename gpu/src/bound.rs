@@ -1,12 +1,12 @@
 use crate::{Error, Result};
 
-/// Up to which distance two codes match.
+/// The greatest distance at which two codes match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound<'a> {
-    /// The same for all.
+    /// One distance for all pairs.
     Constant(u32),
-    /// By the sizes of the two sets that the codes stand for: `table[size of the query + size of the row]`, and the last
-    /// entry where the table is shorter than that. [`jaccard_bounds`] makes such a table.
+    /// A distance by the sizes of the two sets that the codes represent: `table[size of the query + size of the row]`,
+    /// or the last entry where the table is shorter than that. [`jaccard_bounds`] makes such a table.
     BySizes {
         /// The bounds; at least one.
         table: &'a [u32],
@@ -18,7 +18,7 @@ pub enum Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// Up to which distance this query and this row match.
+    /// Returns the greatest distance at which this query and this row match.
     pub(crate) fn of(&self, query: u32, row: u32) -> u32 {
         match self {
             Self::Constant(bound) => *bound,
@@ -28,7 +28,7 @@ impl Bound<'_> {
         }
     }
 
-    /// The highest that there can be.
+    /// Returns the highest bound that a pair can have.
     pub(crate) fn highest(&self) -> u32 {
         match self {
             Self::Constant(bound) => *bound,
@@ -40,13 +40,13 @@ impl Bound<'_> {
     }
 }
 
-/// The entry for two sizes.
+/// Returns the entry for two sizes.
 pub(crate) fn look_up(table: &[u32], a: u32, b: u32) -> u32 {
     let sum = a as usize + b as usize;
     table[sum.min(table.len() - 1)]
 }
 
-/// For each sum of sizes the highest bound up to there: what no pair of sets of at most these sizes exceeds.
+/// Returns for each sum of sizes the highest bound up to there. No pair of sets of at most these sizes exceeds it.
 pub(crate) fn running_maximum(table: &[u32]) -> Vec<u32> {
     let mut highest = 0;
     table
@@ -58,12 +58,13 @@ pub(crate) fn running_maximum(table: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Bounds, by the sum of two sizes from 0 to `largest_sum`, for bitmaps of sets: those of two sets whose Jaccard similarity
-/// is at least `threshold` differ in no more bits.
+/// Returns bounds, by the sum of two sizes from 0 to `largest_sum`, for bitmaps of sets: the bitmaps of two sets whose
+/// Jaccard similarity is at least `threshold` differ in no more bits.
 ///
 /// Each element of a set sets at most `bits_per_element` bits, so the bitmaps differ in at most that many bits for each
-/// element that is in one set alone: `bits_per_element · ⌊(|A| + |B|) · (1 − t) / (1 + t)⌋`, computed without rounding, for
-/// similarity as the division of two integers rounded once, `common as f64 / union as f64 >= threshold`.
+/// element that is in one set alone: `bits_per_element · ⌊(|A| + |B|) · (1 − t) / (1 + t)⌋`. This is computed without
+/// rounding, for the similarity as a division of two integers that is rounded once:
+/// `common as f64 / union as f64 >= threshold`.
 ///
 /// ```
 /// let bounds = ibid_gpu::jaccard_bounds(0.8, 1, 63)?;
@@ -72,7 +73,7 @@ pub(crate) fn running_maximum(table: &[u32]) -> Vec<u32> {
 /// ```
 pub fn jaccard_bounds(threshold: f64, bits_per_element: u32, largest_sum: u32) -> Result<Vec<u32>> {
     check_threshold(threshold)?;
-    // The fewest common elements only grow with the sum, by one at most for each two.
+    // The fewest common elements never fall as the sum grows, and rise by at most one for each two.
     let mut common = 0_u32;
     let bounds = (0..=largest_sum).map(|sum| {
         while common < sum / 2 && f64::from(common) / f64::from(sum - common) < threshold {
@@ -83,7 +84,7 @@ pub fn jaccard_bounds(threshold: f64, bits_per_element: u32, largest_sum: u32) -
     Ok(bounds.collect())
 }
 
-/// Thresholds are above 0 and at most 1.
+/// Checks that a threshold is above 0 and at most 1.
 pub(crate) fn check_threshold(threshold: f64) -> Result<()> {
     if threshold > 0.0 && threshold <= 1.0 {
         return Ok(());
@@ -119,7 +120,7 @@ mod tests {
                 }
             }
             for sum in 0..=80 {
-                // Where no sets are so similar, empty ones among them, the bound is what two halves would have.
+                // Where no sets are so similar, or both are empty, the bound is the one of two equal halves.
                 assert!(reached[sum] == bounds[sum] || reached[sum] == 0 && bounds[sum] <= 1, "{sum} at {threshold}");
             }
         }

@@ -4,7 +4,7 @@ use ibid_codes::Width;
 
 use crate::{Error, Result};
 
-/// Codes of one width, one after another, each the words of 32 bits that [`Width::words`] says, the lowest bits first.
+/// Codes of one width, one after another. Each has [`Width::words`] words of 32 bits, the lowest bits first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Codes<'a> {
     width: Width,
@@ -12,7 +12,7 @@ pub struct Codes<'a> {
 }
 
 impl<'a> Codes<'a> {
-    /// Codes from their words; an error where the last code is cut short, or where there are 2³² or more.
+    /// Creates codes from their words. Fails where the last code is cut short, or where there are 2³² or more.
     pub fn try_new(width: Width, words: &'a [u32]) -> Result<Self> {
         if !words.len().is_multiple_of(width.words()) {
             let (words, bits) = (words.len(), width.bits());
@@ -26,39 +26,39 @@ impl<'a> Codes<'a> {
         Ok(Self { width, words })
     }
 
-    /// How many bits each has.
+    /// Returns the width of each code.
     pub fn width(&self) -> Width {
         self.width
     }
 
-    /// How many there are.
+    /// Returns the number of codes.
     pub fn len(&self) -> u32 {
         u32::try_from(self.words.len() / self.width.words()).unwrap_or(u32::MAX)
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no codes.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The words of all.
+    /// Returns the words of all codes.
     pub fn words(&self) -> &'a [u32] {
         self.words
     }
 
-    /// The words of one.
+    /// Returns the words of one code.
     pub fn code(&self, index: u32) -> &'a [u32] {
         self.words_of(index..index.saturating_add(1))
     }
 
-    /// The words of some that follow each other.
+    /// Returns the words of a range of codes.
     pub fn words_of(&self, codes: Range<u32>) -> &'a [u32] {
         let words = self.width.words();
         &self.words[codes.start as usize * words..codes.end as usize * words]
     }
 }
 
-/// In how many bits two codes of one width differ.
+/// Returns the number of bits in which two codes of one width differ.
 pub fn hamming(a: &[u32], b: &[u32]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// What keeps a search from an answer.
+/// An error of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,7 +22,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the cause is the GPU, so that the same search can be done, or be gone on with, by another back end.
+    /// Returns true if the cause is the GPU, so that another back end can do the same search, or continue it.
     pub fn is_of_device(&self) -> bool {
         !matches!(self, Self::Invalid(_))
     }

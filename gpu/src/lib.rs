@@ -1,8 +1,8 @@
-//! Exact search by Hamming distance: all pairs of a query and a row whose codes, of 32, 64, 128 or 256 bits, differ in no more
-//! bits than a bound, which is one number or depends on the sizes of the sets that the codes stand for.
+//! Exact search by Hamming distance: all pairs of a query and a row whose codes, of 32, 64, 128 or 256 bits, differ in
+//! no more bits than a bound. The bound is one number or depends on the sizes of the sets that the codes represent.
 //!
-//! There are two back ends, [`Cpu`] and `Gpu` (feature `gpu`), which give the same answers to the bit and in the same order. An
-//! [`Engine`] has some of them, and goes on with the next one where one fails.
+//! There are two back ends, [`Cpu`] and `Gpu` (feature `gpu`), which give the same answers to the bit and in the same
+//! order. An [`Engine`] has some of them, and continues with the next one where one fails.
 //!
 //! ```
 //! use std::ops::ControlFlow;

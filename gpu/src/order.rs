@@ -2,11 +2,12 @@ use std::ops::Range;
 
 use crate::{Bound, Task};
 
-/// Where rows stand while they are compared. Where bounds depend on sizes, rows of about one size stand together, so that a
-/// block of them has nearly one bound for a query; rows move within blocks of a fixed number of rows alone.
+/// The order of rows while they are compared. Where bounds depend on sizes, rows of about one size are next to each
+/// other, so that a block of them has nearly one bound for a query. Rows move only within blocks of a fixed number of
+/// rows.
 #[derive(Debug)]
 pub(crate) struct Order {
-    /// The row at each place; none where all stand at their numbers.
+    /// The row at each place; `None` where all rows are at their numbers.
     rows: Option<Vec<u32>>,
     block: u32,
     count: u32,
@@ -28,17 +29,17 @@ impl Order {
         Self { rows, block, count }
     }
 
-    /// The row at a place.
+    /// Returns the row at a place.
     pub(crate) fn row(&self, place: u32) -> u32 {
         self.rows.as_ref().map_or(place, |rows| rows[place as usize])
     }
 
-    /// The rows at some places, where these are not their numbers.
+    /// Returns the rows at some places; `None` where the places are their numbers.
     pub(crate) fn moved(&self, places: Range<u32>) -> Option<&[u32]> {
         self.rows.as_ref().map(|rows| &rows[places.start as usize..places.end as usize])
     }
 
-    /// Places among which these rows are; others may be there too.
+    /// Returns places that include these rows; other rows may be there too.
     pub(crate) fn places(&self, rows: Range<u32>) -> Range<u32> {
         if self.rows.is_none() {
             return rows;
@@ -47,7 +48,8 @@ impl Order {
         rows.start / self.block * self.block..end.min(self.count)
     }
 
-    /// An end of a tile, not beyond `end` unless it begins there, where its places are its rows, if there is one.
+    /// Returns the end of a tile, which is at most `end`. It is the end of a block if a block ends behind `from`, so
+    /// that the places of the tile are its rows.
     pub(crate) fn end_of_tile(&self, from: u32, end: u32) -> u32 {
         let whole = end / self.block * self.block;
         if self.rows.is_some() && whole > from { whole } else { end }

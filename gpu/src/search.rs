@@ -27,7 +27,7 @@ pub(crate) fn sort(hits: &mut [Hit]) {
     hits.sort_by_key(|hit| hit.key());
 }
 
-/// Some queries against some rows: what a back end does at a time.
+/// Some queries against some rows, which a back end compares at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tile {
     /// The numbers of the queries.
@@ -36,36 +36,37 @@ pub struct Tile {
     pub rows: Range<u32>,
 }
 
-/// What came of a tile.
+/// The result of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collected {
-    /// All its hits were appended.
+    /// All hits of the tile were appended.
     All,
-    /// It has more hits than there is room for; nothing was appended.
+    /// The tile has more hits than there is room for; nothing was appended.
     TooMany,
 }
 
 /// A way to search. All of them give the same answers.
 pub trait Backend: fmt::Debug + Send + Sync {
-    /// What it is called in messages.
+    /// Returns the name of the back end in messages.
     fn name(&self) -> &str;
 
-    /// Makes ready for a task.
+    /// Prepares a task.
     fn open<'a>(&'a self, task: &'a Task<'a>) -> Result<Box<dyn Tiles + 'a>>;
 
-    /// For each pair whether it is within its bound: bit `i % 64` of word `i / 64`. Numbers have been checked.
+    /// Returns a bit for each pair, which is set if the pair is within its bound: bit `i % 64` of word `i / 64`. The
+    /// numbers have been checked.
     fn mask(&self, task: &Task<'_>, queries: &[u32], rows: &[u32]) -> Result<Vec<u64>>;
 }
 
-/// A task at work: tiles go in and come out in the same order.
+/// A running task: tiles are submitted and collected in the same order.
 pub trait Tiles {
-    /// The most queries that a tile may have.
+    /// Returns the most queries that a tile may have.
     fn queries_per_tile(&self) -> u32;
 
-    /// Where a tile of these queries that begins with the row `from` ends at the latest; beyond `from`.
+    /// Returns the latest end of a tile of these queries that begins with the row `from`; it is beyond `from`.
     fn end_of_tile(&self, queries: Range<u32>, from: u32) -> u32;
 
-    /// How many tiles may be under way.
+    /// Returns the number of tiles that may be in progress.
     fn depth(&self) -> usize;
 
     /// Begins a tile.
@@ -75,7 +76,7 @@ pub trait Tiles {
     fn collect(&mut self, hits: &mut Vec<Hit>) -> Result<Collected>;
 }
 
-/// How a search ended that did not fail.
+/// The outcome of a search that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// All hits were given.
@@ -86,12 +87,13 @@ pub enum Outcome {
 
 type FellBack = Box<dyn Fn(&str, &Error) + Send + Sync>;
 
-/// Searches by the first of its back ends, and by the next one, from the tile on at which it is, when that fails.
+/// A list of back ends. It searches with the first one, and when that fails, with the next one from the current tile
+/// on.
 ///
-/// Hits come by query, then row, whichever back ends there are and however they cut the work.
+/// Hits come by query, then row, whichever back ends there are and however they divide the work.
 pub struct Engine {
     backends: Vec<Arc<dyn Backend>>,
-    /// Those before this one have failed, and are not tried again.
+    /// The place of the current back end. The back ends before it have failed, and are not tried again.
     current: AtomicUsize,
     held_hits: usize,
     fell_back: FellBack,
@@ -107,30 +109,30 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Searches by the first of these, and so on.
+    /// Creates an engine that searches with the first of these back ends, and so on.
     pub fn new(backends: Vec<Arc<dyn Backend>>) -> Self {
         Self { backends, current: AtomicUsize::new(0), held_hits: 1 << 22, fell_back: Box::new(|_, _| {}) }
     }
 
-    /// How many hits are held in memory, at most about twice as many, until all rows have been compared with their queries;
-    /// by default 2²², 32 MiB.
+    /// Sets the number of hits that are held in memory until all rows have been compared with their queries; at most
+    /// about twice as many are held. By default it is 2²², 32 MiB.
     #[must_use]
     pub fn with_held_hits(self, held_hits: usize) -> Self {
         Self { held_hits: held_hits.max(1), ..self }
     }
 
-    /// What is done, once, when a back end of that name has failed and the next one takes over.
+    /// Sets the function that is called, once, when a back end of that name has failed and the next one takes over.
     #[must_use]
     pub fn on_fall_back(self, fell_back: impl Fn(&str, &Error) + Send + Sync + 'static) -> Self {
         Self { fell_back: Box::new(fell_back), ..self }
     }
 
-    /// The name of the back end that searches now.
+    /// Returns the name of the current back end.
     pub fn backend(&self) -> &str {
         self.backends.get(self.current.load(Ordering::Relaxed)).map_or("none", |backend| backend.name())
     }
 
-    /// Runs `work` with the back end in charge until one does not fail.
+    /// Runs `work` with the current back end. If the device fails, runs it with the next one.
     fn with_backend<T>(&self, mut work: impl FnMut(&dyn Backend) -> Result<T>) -> Result<T> {
         loop {
             let current = self.current.load(Ordering::Acquire);
@@ -149,8 +151,8 @@ impl Engine {
         }
     }
 
-    /// Gives all pairs within their bound to `sink`, by query, then row, in batches; also an empty batch after each tile without
-    /// hits to give, so that it can stop a search that finds nothing.
+    /// Gives all pairs within their bound to `sink`, by query, then row, in batches. It also gives an empty batch after
+    /// each tile without hits to give, so that `sink` can stop a search that finds nothing.
     pub fn search(&self, task: &Task<'_>, mut sink: impl FnMut(&[Hit]) -> ControlFlow<()>) -> Result<Outcome> {
         let mut progress = Progress { query: 0, begun: None, held: Vec::new() };
         self.with_backend(|backend| {
@@ -159,24 +161,24 @@ impl Engine {
         })
     }
 
-    /// For each of the pairs `queries[i]`, `rows[i]` whether it is within its bound: bit `i % 64` of word `i / 64`. Each may
-    /// be any pair of a query and a row, of a self-join too.
+    /// Returns a bit for each of the pairs `queries[i]`, `rows[i]`, which is set if the pair is within its bound: bit
+    /// `i % 64` of word `i / 64`. A pair may be any query and any row, of a self-join too.
     pub fn mask(&self, task: &Task<'_>, queries: &[u32], rows: &[u32]) -> Result<Vec<u64>> {
         task.check_pairs(queries, rows)?;
         self.with_backend(|backend| backend.mask(task, queries, rows))
     }
 }
 
-/// Hits are given to the sink in batches of at most this many.
+/// The most hits of a batch that the sink is given.
 const BATCH: usize = 1 << 16;
 
-/// How far a search has come, which another back end can go on from.
+/// The progress of a search, from which another back end can continue.
 struct Progress {
-    /// The first query whose hits are not given.
+    /// The first query whose hits have not been given.
     query: u32,
-    /// Where queries have been compared with some of their rows: the end of these queries, and the first row that is left.
+    /// The end of the queries that have been compared with some of their rows, and the first row that is left.
     begun: Option<(u32, u32)>,
-    /// The hits of the queries that are begun.
+    /// The hits of the queries in progress.
     held: Vec<Hit>,
 }
 
@@ -234,7 +236,7 @@ impl Progress {
                 })
             };
             if let Some((end, row)) = kept {
-                // What is under way was planned otherwise.
+                // The tiles in progress belong to the old plan.
                 for Planned { tile, .. } in under_way.drain(..) {
                     hits.clear();
                     if !tile.rows.is_empty() {
@@ -247,13 +249,13 @@ impl Progress {
         }
     }
 
-    /// Goes on with the queries before `end` alone, from a row on; those after it are begun anew later.
+    /// Continues with only the queries before `end`, from a row on. The queries after it begin again later.
     fn begin_again(&mut self, end: u32, row: u32) {
         self.held.retain(|hit| hit.query < end);
         self.begun = Some((end, row));
     }
 
-    /// How many queries there are, from the first on, that have about half of the hits.
+    /// Returns the number of queries, from the first on, that have about half of the hits.
     fn first_half(&self) -> u32 {
         let mut queries: Vec<u32> = self.held.iter().map(|hit| hit.query).collect();
         let middle = queries.len() / 2;
@@ -276,15 +278,16 @@ impl Progress {
 
 struct Planned {
     tile: Tile,
-    /// Whether its queries have no rows after it.
+    /// True if the queries of the tile have no rows after it.
     last: bool,
 }
 
-/// Which tile comes next: queries by queries, and for these rows by rows.
+/// The plan of the next tiles: one range of queries after another, and for each of them one range of rows after
+/// another.
 struct Plan {
-    /// The queries that are at it; empty between them.
+    /// The current queries; empty between two ranges.
     queries: Range<u32>,
-    /// The next of their rows.
+    /// The next row of the current queries.
     row: u32,
     query_step: u32,
     row_step: u32,

@@ -3,18 +3,18 @@ use std::ops::Range;
 use crate::bound::check_threshold;
 use crate::{Bound, Codes, Error, Result, Width, hamming};
 
-/// What is searched for: the pairs of a query and a row whose codes differ in no more bits than their bound.
+/// A search: the pairs of a query and a row whose codes differ in no more bits than their bound.
 #[derive(Debug)]
 pub struct Task<'a> {
     queries: Codes<'a>,
     rows: Codes<'a>,
     bound: Bound<'a>,
-    /// Of a self-join: the end of the rows that each row is compared with; those begin after it.
+    /// The end of the rows that each row of a self-join is compared with. These rows begin after it.
     ends: Option<Vec<u32>>,
 }
 
 impl<'a> Task<'a> {
-    /// All pairs of a query and a row within the bound.
+    /// Creates a search for all pairs of a query and a row within the bound.
     pub fn range(queries: Codes<'a>, rows: Codes<'a>, bound: Bound<'a>) -> Result<Self> {
         let (a, b) = (queries.width().bits(), rows.width().bits());
         if a != b {
@@ -34,9 +34,9 @@ impl<'a> Task<'a> {
         Ok(Self { queries, rows, bound, ends: None })
     }
 
-    /// The pairs of rows `a < b` within the bound `table[size of a + size of b]` whose sizes allow for a Jaccard similarity of
-    /// `threshold`: `size of a as f64 / size of b as f64 >= threshold`. Rows stand by their sizes, ascending. A pair is
-    /// given as query `a` and row `b`.
+    /// Creates a search for the pairs of rows `a < b` within the bound `table[size of a + size of b]` whose sizes allow
+    /// for a Jaccard similarity of `threshold`: `size of a as f64 / size of b as f64 >= threshold`. Rows are ordered by
+    /// their sizes, ascending. A pair is given as query `a` and row `b`.
     pub fn self_join(rows: Codes<'a>, sizes: &'a [u32], table: &'a [u32], threshold: f64) -> Result<Self> {
         check_threshold(threshold)?;
         if !sizes.is_sorted() {
@@ -55,27 +55,27 @@ impl<'a> Task<'a> {
         Ok(task)
     }
 
-    /// The width of all codes.
+    /// Returns the width of all codes.
     pub fn width(&self) -> Width {
         self.rows.width()
     }
 
-    /// The codes that are looked for.
+    /// Returns the codes that are looked for.
     pub fn queries(&self) -> Codes<'a> {
         self.queries
     }
 
-    /// The codes that are searched.
+    /// Returns the codes that are searched.
     pub fn rows(&self) -> Codes<'a> {
         self.rows
     }
 
-    /// Up to which distance codes match.
+    /// Returns the bound of the distances at which codes match.
     pub fn bound(&self) -> Bound<'a> {
         self.bound
     }
 
-    /// The rows that a query is compared with.
+    /// Returns the rows that a query is compared with.
     pub fn rows_of(&self, query: u32) -> Range<u32> {
         match &self.ends {
             None => 0..self.rows.len(),
@@ -83,7 +83,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The rows that any of these queries is compared with.
+    /// Returns the rows that any of these queries is compared with.
     pub(crate) fn rows_of_all(&self, queries: Range<u32>) -> Range<u32> {
         if queries.is_empty() {
             return 0..0;
@@ -91,7 +91,7 @@ impl<'a> Task<'a> {
         self.rows_of(queries.start).start..self.rows_of(queries.end - 1).end
     }
 
-    /// Which of these queries are compared with any of these rows.
+    /// Returns the queries that are compared with any of these rows.
     pub(crate) fn queries_of(&self, queries: Range<u32>, rows: Range<u32>) -> Range<u32> {
         let Some(ends) = &self.ends else { return queries };
         let reach = &ends[queries.start as usize..queries.end as usize];
@@ -100,12 +100,12 @@ impl<'a> Task<'a> {
         first..queries.end.min(rows.end.saturating_sub(1)).max(first)
     }
 
-    /// Whether each query has its own rows.
+    /// Returns true if each query has its own rows.
     pub(crate) fn is_self_join(&self) -> bool {
         self.ends.is_some()
     }
 
-    /// Whether a query and a row are within their bound.
+    /// Returns true if a query and a row are within their bound.
     pub fn matches(&self, query: u32, row: u32) -> bool {
         hamming(self.queries.code(query), self.rows.code(row)) <= self.bound.of(query, row)
     }

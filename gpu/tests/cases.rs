@@ -1,4 +1,4 @@
-//! Searches by chance, and what they should find.
+//! Random searches, and the hits that they should find.
 
 use std::ops::ControlFlow;
 
@@ -36,7 +36,7 @@ impl Case {
         .unwrap()
     }
 
-    /// Whether a query and a row match, by the words of the documentation.
+    /// Returns true if a query and a row match, as the documentation defines it.
     fn is_hit(&self, query: usize, row: usize) -> bool {
         let words = self.width.words();
         let queries = if matches!(self.bound, CaseBound::SelfJoin { .. }) { &self.rows } else { &self.queries };
@@ -62,7 +62,7 @@ impl Case {
         (task.queries().len() as usize, task.rows().len() as usize)
     }
 
-    /// All hits, by query, then row.
+    /// Returns all hits, by query, then row.
     pub(crate) fn expected(&self) -> Vec<Hit> {
         let (queries, rows) = self.counts();
         let pairs = (0..queries).flat_map(|query| (0..rows).map(move |row| (query, row)));
@@ -72,12 +72,12 @@ impl Case {
             .collect()
     }
 
-    /// Searches, and compares what comes with what should.
+    /// Searches, and compares the hits with the expected ones.
     pub(crate) fn check(&self, engine: &Engine) {
         assert_eq!(found(engine, &self.task()), self.expected());
     }
 
-    /// Asks for pairs by chance, some of them twice.
+    /// Asks for random pairs, some of them twice, and checks the answers.
     pub(crate) fn check_mask(&self, engine: &Engine, count: usize, seed: u64) {
         let (queries, rows) = self.counts();
         let mut numbers = SplitMix64::new(seed);
@@ -93,7 +93,7 @@ impl Case {
     }
 }
 
-/// What an engine finds.
+/// Returns the hits that an engine finds.
 pub(crate) fn found(engine: &Engine, task: &Task<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     let outcome = engine.search(task, |batch| {
@@ -126,7 +126,7 @@ impl SplitMix64 {
     }
 }
 
-/// Codes near some centres, so that there are hits at every distance.
+/// Returns codes near some centres, so that there are hits at every distance.
 pub(crate) fn codes(width: Width, count: usize, centres: u64, seed: u64) -> Vec<u32> {
     let mut numbers = SplitMix64::new(seed);
     let mut words = Vec::new();
@@ -147,7 +147,7 @@ pub(crate) fn tries(fallback: u32) -> u32 {
     std::env::var("IBID_CASES").map_or(fallback, |cases| cases.parse().unwrap())
 }
 
-/// Cases with at most so many queries and rows.
+/// Generates cases with at most `queries` queries and `rows` rows.
 pub(crate) fn cases(queries: usize, rows: usize) -> impl Strategy<Value = Case> {
     let width = prop::sample::select(Width::ALL.to_vec());
     let bound = prop_oneof![0..12_u32, 0..300_u32, Just(254), Just(255), Just(256), Just(u32::MAX)];

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::cases::{cases, codes};
 
-/// Compares as the documentation says, a few tiles ahead, and fails after so many steps.
+/// A back end that compares as the documentation says, a few tiles ahead, and fails after `steps` steps.
 #[derive(Debug)]
 struct Failing {
     steps: AtomicUsize,

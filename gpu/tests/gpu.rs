@@ -52,7 +52,7 @@ fn engine(gpu: Gpu) -> Engine {
     Engine::new(vec![Arc::new(gpu)])
 }
 
-/// Tiles, chunks and buffers so small that there are many of each.
+/// Generates sizes of tiles, chunks and buffers so small that there are many of each.
 fn tunings() -> impl Strategy<Value = (u32, u64, u64)> {
     let hits = prop_oneof![1..40_u32, Just(1 << 20)];
     let chunk_bytes = prop_oneof![32..4000_u64, Just(1 << 20)];

@@ -1,4 +1,5 @@
-//! The native module of the Python package `ibid`: engines, methods by name, and rows as Arrow streams. `ibid/` gives it the words.
+//! The native module of the Python package `ibid`: engines, methods by name, and rows as Arrow streams. The Python code
+//! in `ibid/` wraps it.
 
 mod allocator;
 mod collection;

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 use crate::errors::raised;
 use crate::running::{runtime, wait};
 
-/// The batches that are made before they are asked for.
+/// The number of batches that are computed ahead of the reader.
 const AHEAD: usize = 2;
 
 /// Rows that are made when they are asked for.
@@ -103,7 +103,8 @@ impl Rows {
 }
 
 impl Rows {
-    /// Begins to make the rows, and waits for the first of them, since whoever reads the stream hears no signals.
+    /// Starts to compute the rows, and waits for the first batch, because the reader of a stream does not handle
+    /// signals.
     fn reader(&self, py: Python<'_>) -> PyResult<Reader> {
         let rows = self.rows.clone();
         let begin = async move {
@@ -126,12 +127,12 @@ impl Rows {
     }
 }
 
-/// The rows as they come from other threads.
+/// A reader of the rows that other threads compute.
 struct Reader {
     schema: SchemaRef,
     first: Option<RecordBatch>,
     from: Receiver<Result<RecordBatch, String>>,
-    /// The engine, the tables and the threads that the rows are made of, until the last of them.
+    /// The engine, the tables and the threads that compute the rows, until the last row was read.
     kept: Option<(Engine, Option<Arc<ibid::Found>>, Arc<Runtime>)>,
 }
 

@@ -10,13 +10,14 @@ use tokio::runtime::Runtime;
 use crate::allocator;
 use crate::errors::{of_kind, raised};
 
-/// The time between two looks for signals.
+/// The interval between two checks for signals.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The stack of each thread, in bytes, for statements that are nested deep.
+/// The stack size of each thread, in bytes: large, because statements can be nested deeply.
 const STACK: usize = 64 << 20;
 
-/// The time in which the threads end before a fork. One that reads or writes a slow file may take longer, and goes on.
+/// The time that threads have to end before a fork. A thread that reads or writes a slow file may take longer, and goes
+/// on.
 const ENDS: Duration = Duration::from_secs(1);
 
 /// The runtime, and the process that has its threads.
@@ -24,7 +25,8 @@ static RUNTIME: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
 
 /// Returns the runtime. It runs for as long as it is kept.
 ///
-/// A process that was forked has none of the threads of one that ran at that time, and takes no new ones, since its locks are wrong.
+/// Fails in a process that was forked while a runtime existed: the fork has none of its threads, and cannot start new
+/// ones, since the state of its locks is wrong.
 pub(crate) fn runtime() -> io::Result<Arc<Runtime>> {
     let mut made = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     match &*made {
@@ -41,8 +43,8 @@ pub(crate) fn runtime() -> io::Result<Arc<Runtime>> {
     }
 }
 
-/// Ends the threads of the runtime, unless a run needs them: what a lock knows of threads that wait would be wrong in a process that is
-/// forked. The next run begins new ones.
+/// Ends the threads of the runtime, unless a run needs them. Otherwise locks in a forked process would count on waiting
+/// threads that it does not have. The next run starts new threads.
 pub(crate) fn end_threads() {
     let unneeded = {
         let mut made = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +56,7 @@ pub(crate) fn end_threads() {
     }
 }
 
-/// Takes the events of a run, on any thread.
+/// A function that takes the events of a run, on any thread.
 pub(crate) type Teller = Box<dyn Fn(Event<'_>) + Send + Sync>;
 
 /// A message to the thread that waits.
@@ -72,7 +74,7 @@ where
     wait_telling(py, None, |_| future)
 }
 
-/// Runs a future in the same way, and calls a function of Python with the kind and the text of each event of it.
+/// Runs a future like [`wait`], and calls a Python function with the kind and the text of each of its events.
 pub(crate) fn wait_telling<T, F>(
     py: Python<'_>,
     on_event: Option<&Bound<'_, PyAny>>,
@@ -90,7 +92,7 @@ where
             Event::Note(note) => ("note", note),
             _ => return,
         };
-        // Nobody listens once the wait has ended.
+        // The channel is closed once the wait has ended.
         let _ = of_events.send(Message::Event(kind, text.to_owned()));
     }));
     let runtime = runtime()?;

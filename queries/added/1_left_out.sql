@@ -7,5 +7,5 @@ SELECT
     CASE WHEN known.doc_id IS NULL THEN 'timeless' WHEN known.text = batch.text THEN 'known' ELSE 'changed' END AS reason
 FROM (SELECT doc_id, text, $seconds AS seconds FROM added_documents) AS batch
 LEFT JOIN (SELECT doc_id, text FROM documents) AS known ON batch.doc_id = known.doc_id
--- Of other times microseconds would not fit 64 bits.
+-- For times outside this range, microseconds would not fit 64 bits.
 WHERE known.doc_id IS NOT NULL OR NOT coalesce(abs(batch.seconds) < 9e12, false)

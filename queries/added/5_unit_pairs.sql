@@ -9,7 +9,7 @@ WITH compared AS (
     JOIN occurrences AS b ON matches.text_b = b.text_id
     WHERE NOT matches.frequent AND a.side = 1
     UNION ALL
-    -- In two parts, so that the places of the index are joined with the new ones alone.
+    -- A second part, so that the places of the index are joined only with the new ones.
     SELECT matches.text_a, matches.text_b, matches.similarity, a.doc AS doc_a, a.unit AS unit_a, b.doc AS doc_b, b.unit AS unit_b
     FROM matches
     JOIN occurrences AS a ON matches.text_a = a.text_id

@@ -6,7 +6,7 @@ WITH held AS (
     SELECT text_id, doc, count(*) AS places FROM occurrences GROUP BY text_id, doc
 ),
 matched AS (
-    -- Where the texts stand that match one, so that pairs of places are counted and not made.
+    -- The number of places of the texts that match a text, so that pairs of places are counted and not made.
     SELECT matches.text_a AS text_id, held.doc, sum(held.places) AS places
     FROM matches JOIN held ON matches.text_b = held.text_id
     WHERE NOT matches.frequent

@@ -24,7 +24,7 @@ counted AS (
         (SELECT count(*) FROM directions WHERE is_contained) AS to_find
     FROM judged
 ),
--- What was not found has no score.
+-- A pair that was not found has score 0.
 said AS (
     SELECT
         truth.share,
@@ -38,7 +38,7 @@ said AS (
 ),
 errors AS (
     SELECT
-        -- Of decimals, so that the sum does not depend on the order of rows.
+        -- The values are decimals, so that the sum does not depend on the order of rows.
         CAST(avg(CAST(abs(share - score) AS DECIMAL(30, 15))) AS DOUBLE) AS score_error,
         CAST(avg(CAST(abs(share_back - score_back) AS DECIMAL(30, 15))) AS DOUBLE) AS back_error,
         avg(CASE WHEN (share - share_back) * (score - score_back) > 0 THEN 1.0 ELSE 0.0 END)

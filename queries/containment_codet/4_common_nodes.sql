@@ -6,7 +6,7 @@ WITH visits AS (
     FROM nodes AS a JOIN nodes AS b ON a.node = b.node AND a.doc < b.doc
     WHERE (NOT $against OR a.side <> b.side) AND (NOT $add OR a.side = 1)
     UNION ALL
-    -- Where documents are added, in two parts, so that those of the index are joined with the new ones alone.
+    -- If documents are added, a second part joins the documents of the index only with the new ones.
     SELECT a.doc AS doc_a, b.doc AS doc_b, a.times * b.times * a.weight AS weight
     FROM nodes AS a JOIN nodes AS b ON a.node = b.node AND a.doc < b.doc
     WHERE $add AND a.side = 0 AND b.side = 1

@@ -7,7 +7,7 @@ WITH counted AS (
     FROM (SELECT doc, unnest(fingerprints(words, $k, $window)) AS print FROM sequences)
     GROUP BY doc, print['fingerprint']
 ),
--- No others can be.
+-- Only these fingerprints can be frequent in a pair of documents.
 repeated AS (
     SELECT counted.*
     FROM counted

@@ -1,7 +1,7 @@
 -- reads:  scores(doc_a, doc_b, score, score_back), shared(doc_a, doc_b, sentences), placed(doc_a, doc_b, run), docs(doc, doc_id)
 -- writes: the result of containment/7_result.sql, and for each row the passages, a of the contained, b of the container
 WITH located AS (
-    -- Structs that are sorted as they are gathered count as much memory as the batches that they come from.
+    -- An array_agg with ORDER BY would count each struct with the memory of the whole batch that it comes from.
     SELECT doc_a, doc_b, array_sort(array_agg(run)) AS passages FROM placed GROUP BY doc_a, doc_b
 )
 SELECT

@@ -8,7 +8,7 @@ JOIN (SELECT * FROM texts WHERE NOT ($against OR $add) OR against_units > 0) AS 
     ON containment(a.set, b.set) >= $least
     AND a.text_id <> b.text_id
 UNION ALL
--- Of two collections the other way round, too; and where documents are added.
+-- For two collections, or if documents are added, the other direction, too.
 SELECT a.text_id AS text_a, b.text_id AS text_b
 FROM (SELECT * FROM texts WHERE ($against OR $add) AND against_units > 0) AS a
 JOIN (SELECT * FROM texts WHERE ($against AND units > against_units) OR ($add AND against_units = 0)) AS b

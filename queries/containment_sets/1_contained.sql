@@ -8,7 +8,7 @@ SELECT
     b.text_id AS text_b,
     containment(a.set, b.set) AS score,
     containment(b.set, a.set) AS score_back
--- Of two collections, what is contained from the one and the container from the other.
+-- For two collections, the contained text is from the first one and the container from the second one.
 FROM (SELECT * FROM texts WHERE NOT $against OR units > against_units) AS a
 JOIN (SELECT * FROM texts WHERE NOT ($against OR $add) OR against_units > 0) AS b
     ON containment(a.set, b.set) >= $least

@@ -25,7 +25,7 @@ closest AS (
     )
     WHERE rank = 1
 ),
--- Texts are counted where they are read, so that none is joined.
+-- The lengths are computed where the texts are read, so that no text is joined.
 lengths AS (
     SELECT 0 AS side, doc_id, character_length(text) AS characters FROM documents
     UNION ALL

@@ -6,7 +6,7 @@ SELECT
     doc,
     CAST(-1 AS BIGINT) AS of_item,
     k,
-    -- Neighbours differ by as much as their places in the order.
+    -- The difference of the word and its row number is the same for consecutive words.
     CAST(word AS BIGINT) - CAST(row_number() OVER (PARTITION BY doc, k ORDER BY word) AS BIGINT) AS stretch,
     gram,
     word

@@ -3,5 +3,5 @@
 --         nowhere
 CREATE TABLE occurrences AS
 SELECT min(unit) OVER (PARTITION BY digest) AS text_id, unit, side, doc
--- No two texts with one digest of BLAKE3 are known.
+-- No two texts with the same BLAKE3 digest are known.
 FROM (SELECT unit, side, doc, digest(normalize(text), 'blake3') AS digest FROM units WHERE cardinality(words(text)) > 0)

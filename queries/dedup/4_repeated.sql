@@ -4,7 +4,7 @@
 CREATE TABLE repeated AS
 SELECT doc, words, runs
 FROM (
-    -- Five bytes are a word, and ten digits of them.
+    -- A word takes five bytes, which are ten hexadecimal digits.
     SELECT
         doc,
         character_length(encode(sequence, 'hex')) / 10 AS words,

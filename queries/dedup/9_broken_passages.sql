@@ -6,7 +6,7 @@ SELECT
         FROM (
             SELECT
                 starts,
-                -- Of what goes and begins before the end of what stays, how far it reaches.
+                -- The last end of the removed passages that begin before the end of a kept one.
                 max(goes_until) OVER (
                     PARTITION BY doc ORDER BY word, goes_until NULLS FIRST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                 ) AS reach

@@ -5,7 +5,7 @@ WITH frequent AS (
     ORDER BY places DESC, text_id
     LIMIT 10
 ),
--- A text is named by its first unit, and the documents of these are found before their texts.
+-- A text is named by its first unit. The documents of these units are found before their texts.
 examples AS (
     SELECT units.* FROM units LEFT SEMI JOIN frequent ON units.doc = frequent.doc
 )

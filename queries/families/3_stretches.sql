@@ -69,7 +69,7 @@ numbered AS (
         sum(CASE WHEN begins THEN 1 ELSE 0 END) OVER (PARTITION BY doc ORDER BY word_start, word_end, family) AS stretch
     FROM begun
 ),
--- Grouped, and not a window, which would hold all rows.
+-- This uses GROUP BY, because a window would hold all rows.
 measured AS (
     SELECT doc, stretch, max(word_end) - min(word_start) AS stretch_words FROM numbered GROUP BY doc, stretch
 )

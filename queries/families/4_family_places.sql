@@ -14,7 +14,7 @@ WITH sizes AS (
 sized AS (
     SELECT stretches.*, sizes.documents, sizes.places, sizes.newest FROM stretches JOIN sizes ON stretches.family = sizes.family
 ),
--- Places that have others in their stretch, beside the longest one there.
+-- The places that are not alone in their stretch, each with the longest place of the stretch.
 beside AS (
     SELECT
         *,
@@ -26,7 +26,7 @@ beside AS (
         ON sized.doc = crowded.doc AND sized.stretch = crowded.stretch
     WINDOW longest AS (PARTITION BY doc, stretch ORDER BY word_end - word_start DESC, family, word_start)
 ),
--- Families with one and the same longer family beside them in all places, and most of their words in that, are said with it.
+-- Families that have the same longer family beside them in all places, and most of their words in it, become part of it.
 parts AS (
     SELECT family
     FROM beside
@@ -55,5 +55,5 @@ LEFT JOIN widened
     AND whole.family = widened.longest
     AND whole.word_start = widened.longest_start
     AND whole.word_end = widened.longest_end
--- Last, since what is longest beside a family may have no new document.
+-- This filter comes last, because the longer family beside another one may have no new document.
 WHERE NOT $add OR whole.newest = 1

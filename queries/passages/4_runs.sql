@@ -13,8 +13,9 @@ paired AS (
         CASE WHEN a.words > b.words THEN seeds.doc_a ELSE seeds.doc_b END AS longer
     FROM seeds JOIN lengths AS a ON seeds.doc_a = a.doc JOIN lengths AS b ON seeds.doc_b = b.doc
 ),
--- Joins hold what comes first: the words of documents, not those of pairs, of which there may be many more. They are joined one
--- by one, those of the longer document last: where joins sort, those of the shorter one are sorted with the pairs.
+-- A join holds its first input: the words of documents, not the words of pairs, which may be many more. The words of the two
+-- documents are joined one after the other, the longer document last: if joins sort, the words of the shorter document are
+-- sorted with the pairs.
 half AS (
     SELECT paired.*, marked.words AS words FROM marked JOIN paired ON marked.doc = paired.shorter
 ),

@@ -11,8 +11,8 @@ WITH rare AS (
     FROM texts
 )
 SELECT a.text_id AS text_a, b.text_id AS text_b, jaccard(a.set, b.set) AS similarity
--- Of two collections, a text of the one and a text of the other, once where both collections have both. Where documents are
--- added, any text and one that a new document has.
+-- For two collections, a text of each, and only once if both collections have both texts. If documents are added, any text
+-- and one that a new document has.
 FROM (SELECT * FROM rare WHERE NOT $against OR units > against_units) AS a
 JOIN (SELECT * FROM rare WHERE NOT ($against OR $add) OR against_units > 0) AS b
     ON overlap(a.set, b.set) >= $min_overlap

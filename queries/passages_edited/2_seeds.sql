@@ -8,6 +8,6 @@ SELECT
         'sent_a', CAST(unit_pairs.unit_a % 4294967296 AS INT), 'sent_b', CAST(unit_pairs.unit_b % 4294967296 AS INT)
     )) AS seeds
 FROM unit_pairs JOIN texts ON unit_pairs.text_a = texts.text_id
--- Two equal texts may be too short to share as much.
+-- Two equal texts may be too short to share $min_overlap elements.
 WHERE cardinality(texts.set) >= $min_overlap
 GROUP BY unit_pairs.doc_a, unit_pairs.doc_b

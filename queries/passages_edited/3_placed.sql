@@ -11,8 +11,8 @@ WITH seeded AS (
 found AS (
     SELECT doc_texts.* FROM doc_texts LEFT SEMI JOIN seeded ON doc_texts.doc = seeded.doc
 ),
--- Joins hold what comes first: the texts of documents, not those of pairs, of which there may be many more. They are joined one
--- by one.
+-- A join holds its first input: the texts of documents, not the texts of pairs, which may be many more. The texts of the two
+-- documents are joined one after the other.
 half AS (
     SELECT seeds.*, found.text AS text_a FROM found JOIN seeds ON found.doc = seeds.doc_a
 )

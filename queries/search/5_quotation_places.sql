@@ -32,7 +32,7 @@ placed AS (
 )
 SELECT
     placed.doc,
-    -- Behind those of the sentences.
+    -- These unit numbers come after those of the sentences.
     placed.doc * 4294967296 + 2147483647
         + CAST(row_number() OVER (PARTITION BY placed.doc ORDER BY placed.char_start, placed.char_end) AS BIGINT) AS unit,
     placed.text,

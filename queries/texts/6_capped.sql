@@ -9,7 +9,7 @@ spread AS (
     FROM occurrences JOIN frequent ON occurrences.text_id = frequent.text_id
     GROUP BY occurrences.text_id
 ),
--- A text is named by its first unit, and the documents of these are found before their texts.
+-- A text is named by its first unit. The documents of these units are found before their texts.
 examples AS (
     SELECT units.* FROM units LEFT SEMI JOIN frequent ON units.doc = frequent.doc
 )

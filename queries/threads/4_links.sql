@@ -3,7 +3,7 @@
 --         similarities of the fields, so where it reaches the threshold, one of them does
 CREATE OR REPLACE TABLE links AS
 SELECT a.text_id AS text_a, b.text_id AS text_b
--- Of two collections, a text of the one and a text of the other, once where both collections have both.
+-- For two collections, a text of each, and only once if both collections have both texts.
 FROM (SELECT * FROM texts WHERE NOT $against OR threads > against_threads) AS a
 JOIN (SELECT * FROM texts WHERE NOT $against OR against_threads > 0) AS b
     ON jaccard(a.set, b.set) >= $least

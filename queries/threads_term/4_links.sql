@@ -4,5 +4,5 @@
 CREATE TABLE links AS
 SELECT shared.text_a, shared.text_b
 FROM shared JOIN texts AS a ON shared.text_a = a.text_id JOIN texts AS b ON shared.text_b = b.text_id
--- The pairs are there: nothing is to be found by a similarity join.
+-- The pairs are already known, so no similarity join is needed.
 WHERE coalesce(jaccard(a.set, b.set), 0) >= $least

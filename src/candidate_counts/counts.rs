@@ -19,7 +19,7 @@ pub(super) fn on_threads<R: Send>(
         let mut results: Vec<R> = own.map(&work).into_iter().collect();
         results.extend(spawned.into_iter().map(|(part, thread)| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            // The system gives no more threads.
+            // The system starts no more threads.
             Err(_) => work(part),
         }));
         results
@@ -34,7 +34,7 @@ pub(crate) struct SentenceCodes {
 }
 
 impl SentenceCodes {
-    /// Those that the codes of words make, which come by their numbers.
+    /// Combines the codes of words, which are indexed by their numbers, to codes of sentences.
     pub(crate) fn new(sentences: &Sentences, width: Width, per_word: u32, of_words: &[Code]) -> Self {
         let mut bytes = Vec::with_capacity(sentences.len() * width.bytes());
         for sentence in 0..sentences.len() {
@@ -53,7 +53,7 @@ impl SentenceCodes {
         self.per_word
     }
 
-    /// How many bits are set, on average.
+    /// Returns the mean number of bits that are set.
     pub(crate) fn mean_of_bits(&self) -> f64 {
         let set: u64 = self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum();
         mean(set, self.bytes.len() / self.width.bytes())
@@ -63,13 +63,13 @@ impl SentenceCodes {
         &self.bytes[sentence * self.width.bytes()..][..self.width.bytes()]
     }
 
-    /// In how many bits two sentences differ.
+    /// Returns the number of bits in which two sentences differ.
     fn distance(&self, a: usize, b: usize) -> usize {
         let bytes = self.code(a).iter().zip(self.code(b));
         bytes.map(|(a, b)| (a ^ b).count_ones() as usize).sum()
     }
 
-    /// Calls `each` with the distance of each sentence, in order, from a query.
+    /// Calls `each` with each sentence, in order, and its distance from a query.
     fn distances(&self, query: usize, each: impl FnMut(usize, u32)) {
         match self.width {
             Width::W32 => self.distances_of::<4>(query, each),
@@ -91,18 +91,18 @@ impl SentenceCodes {
     }
 }
 
-/// A share of two whole numbers; 0 of nothing.
+/// Returns `sum` divided by `count`; 0 if `count` is 0.
 #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
 pub(crate) fn mean(sum: u64, count: usize) -> f64 {
     if count == 0 { 0.0 } else { sum as f64 / count as f64 }
 }
 
-/// How many sentences are at which distance from the queries, and what a filter makes of that.
+/// The numbers of sentences by their distance from the queries, and of those that pass a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// All sentences but the query itself.
+    /// The number of sentences at each distance, without the query itself.
     pub(crate) by_distance: Vec<u64>,
-    /// How many pass the exact filter, for each measure.
+    /// The number of sentences that pass the exact filter, for each measure.
     pub(crate) exact: Vec<u64>,
 }
 
@@ -117,8 +117,8 @@ impl Counts {
         sums.zip(other.by_distance.iter().chain(&other.exact)).for_each(|(sum, count)| *sum += count);
     }
 
-    /// The least distance within which are at least this share of the similar sentences, and how many sentences are within it;
-    /// nothing where there are no similar sentences.
+    /// Returns the least distance within which are at least this share of the similar sentences, and the number of
+    /// sentences within it; `None` if there are no similar sentences.
     pub(crate) fn within(&self, similar: &[u64], share: f64) -> Option<(usize, u64)> {
         let total: u64 = similar.iter().sum();
         let (mut reached, mut candidates) = (0, 0);
@@ -147,7 +147,7 @@ pub(crate) fn count(
     let of_part = |part: &[usize]| {
         let mut counts = Counts::none(measures.len());
         for query in part {
-            // By the size of the other, one more than the highest distance.
+            // One more than the highest distance, by the size of the other sentence.
             let above: Vec<Vec<u32>> = measures
                 .iter()
                 .map(|measure| {
@@ -172,12 +172,13 @@ pub(crate) fn count(
     all
 }
 
-/// One more than the distance that so many elements can make.
+/// Returns one more than the distance that so many elements can make.
 fn above(apart: usize, per_word: u32) -> u32 {
     u32::try_from(apart).unwrap_or(u32::MAX).saturating_mul(per_word).saturating_add(1)
 }
 
-/// At which distances the similar sentences are, and how many of them the exact filter loses, which should be none.
+/// Returns the number of similar sentences at each distance, and the number of those that the exact filter loses, which
+/// should be 0.
 pub(crate) fn recall(
     sentences: &Sentences,
     codes: &SentenceCodes,
@@ -261,7 +262,7 @@ mod tests {
         for text in ["a b", "", "c d e f"] {
             sentences.push(text.split_whitespace(), &mut Vec::new()).unwrap();
         }
-        // No two of these fall together.
+        // No two of these codes set the same bit.
         let of_words: Vec<Code> = (0..6).map(|bit| bitmap([bit], Width::W256)).collect();
         assert_eq!(SentenceCodes::new(&sentences, Width::W256, 1, &of_words).mean_of_bits(), 2.0);
         assert_eq!(SentenceCodes::new(&Sentences::new(0, false), Width::W32, 1, &[]).mean_of_bits(), 0.0);

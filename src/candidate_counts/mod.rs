@@ -1,4 +1,5 @@
-//! How many candidates codes of sentences leave: of a sample of queries, all sentences are compared with each by brute force.
+//! Counts of the candidates that codes of sentences leave: each query of a sample is compared with all sentences by
+//! brute force.
 
 mod counts;
 mod sentences;

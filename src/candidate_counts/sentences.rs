@@ -11,20 +11,20 @@ use super::counts::on_threads;
 #[derive(Debug)]
 pub(crate) struct Sentences {
     numbers: HashMap<Box<str>, u32>,
-    /// The words by number, and how often each occurs.
+    /// The words by number. The number of occurrences of each is in `frequencies`.
     words: Vec<Box<str>>,
     bytes_of_words: usize,
     frequencies: Vec<u64>,
-    /// Where the words of each sentence start in `members`, and where those of the last end.
+    /// The start of the words of each sentence in `members`, and the end of those of the last one.
     starts: Vec<usize>,
     /// The different words of the sentences, ascending in each.
     members: Vec<u32>,
-    /// The sets that there are, if each is taken once.
+    /// The sets of the sentences so far, if each set is taken once.
     distinct: Option<HashSet<Box<[u32]>>>,
     min_words: usize,
 }
 
-/// A query, a sentence that is similar to it, and how many words they have in common.
+/// A query, a sentence that is similar to it, and the number of words that they have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Similar {
     pub(crate) query: usize,
@@ -33,8 +33,8 @@ pub(crate) struct Similar {
 }
 
 impl Sentences {
-    /// None yet. Those with fewer than `min_words` different words are left out, and of those with the same words all but the
-    /// first if they are to be `distinct`.
+    /// Creates a collection without sentences. Sentences with fewer than `min_words` different words are left out. If
+    /// `distinct` is set, only the first of several sentences with the same words is taken.
     pub(crate) fn new(min_words: usize, distinct: bool) -> Self {
         Self {
             numbers: HashMap::new(),
@@ -48,7 +48,7 @@ impl Sentences {
         }
     }
 
-    /// Adds a sentence; `tokens` is room to work in.
+    /// Adds a sentence; `tokens` is a scratch buffer.
     pub(crate) fn push<'a>(&mut self, words: impl Iterator<Item = &'a str>, tokens: &mut Vec<u32>) -> Result<()> {
         tokens.clear();
         for word in words {
@@ -85,9 +85,10 @@ impl Sentences {
         Ok(())
     }
 
-    /// About how many bytes of memory they take, at most while those that are similar are [looked for](Self::similar).
+    /// Returns the approximate bytes of memory of the sentences at their peak, while [similar ones](Self::similar) are
+    /// searched.
     pub(crate) fn bytes(&self) -> usize {
-        // A word stands in the text twice, as a number, and where its postings start and go on.
+        // A word is stored twice as text, as a number, and with two offsets into the postings.
         let of_words = self.words.len() * (3 * size_of::<(Box<str>, u32)>() + 2 * size_of::<usize>());
         let of_members = self.members.len() * 2 * size_of::<u32>();
         let sets = self.distinct.as_ref().map_or(0, HashSet::len);
@@ -95,38 +96,38 @@ impl Sentences {
         self.bytes_of_words + of_words + of_members + self.starts.len() * size_of::<usize>() + of_sets
     }
 
-    /// How many there are.
+    /// Returns the number of sentences.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The words of a sentence, ascending.
+    /// Returns the words of a sentence, ascending.
     pub(crate) fn set(&self, sentence: usize) -> &[u32] {
         &self.members[self.starts[sentence]..self.starts[sentence + 1]]
     }
 
-    /// How many different words a sentence has.
+    /// Returns the number of different words of a sentence.
     pub(crate) fn size(&self, sentence: usize) -> usize {
         self.starts[sentence + 1] - self.starts[sentence]
     }
 
-    /// All words by number.
+    /// Returns all words by number.
     pub(crate) fn words(&self) -> &[Box<str>] {
         &self.words
     }
 
-    /// The words of each sentence.
+    /// Returns the words of each sentence.
     pub(crate) fn iter(&self) -> impl Iterator<Item = impl Iterator<Item = &str>> {
         (0..self.len()).map(|sentence| self.set(sentence).iter().map(|word| &*self.words[*word as usize]))
     }
 
-    /// How often each word occurs.
+    /// Returns the number of occurrences of each word.
     pub(crate) fn frequencies(&self) -> Frequencies {
         let counted = self.words.iter().zip(&self.frequencies);
         counted.filter(|(_, times)| **times > 0).map(|(word, times)| (word, *times)).collect()
     }
 
-    /// A sample of them, ascending.
+    /// Returns a sample of the sentences, ascending.
     pub(crate) fn sample(&self, count: usize, seed: u64) -> Vec<usize> {
         let mut keys: Vec<_> = (0..self.len()).map(|i| (split_mix(seed, i as u64), i)).collect();
         if count < keys.len() {
@@ -138,7 +139,7 @@ impl Sentences {
         sample
     }
 
-    /// All sentences that are similar to a query by this measure, which is symmetric, the query itself left out.
+    /// Finds all sentences that are similar to a query by this measure, which is symmetric, without the query itself.
     pub(crate) fn similar(
         &self,
         queries: &[usize],
@@ -153,7 +154,7 @@ impl Sentences {
             for query in part {
                 let set = self.set(*query);
                 set.iter().for_each(|word| is_in_query[*word as usize] = true);
-                // What is similar to it has one of these words, whichever they are (the prefix filter).
+                // A similar sentence has one of these words, whichever words they are (the prefix filter).
                 rarest.clear();
                 rarest.extend_from_slice(set);
                 rarest.sort_unstable_by_key(|word| (postings.of(*word).len(), *word));
@@ -177,7 +178,7 @@ impl Sentences {
     }
 }
 
-/// The sentences that each word stands in.
+/// The sentences that contain each word.
 struct Postings {
     starts: Vec<usize>,
     sentences: Vec<u32>,

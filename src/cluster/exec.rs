@@ -27,7 +27,7 @@ use super::{Cluster, cluster_of};
 use crate::plan_properties::plan_properties;
 use crate::store::has_key;
 
-/// A plan that a cluster runs. It gives its rows in one partition.
+/// An operator that runs its plan on a cluster, and returns the rows in one partition.
 #[derive(Debug)]
 pub(crate) struct ClusterExec {
     plan: Arc<dyn ExecutionPlan>,
@@ -80,11 +80,12 @@ impl ExecutionPlan for ClusterExec {
     }
 }
 
-/// Returns a plan as one that the cluster of the session runs, if it has one and all that the plan reads can be read there: files of
-/// Parquet, of which there are some, and a few rows that are in the plan. Others run here.
+/// Wraps a plan for the cluster of the session, if it has one and all inputs of the plan can be read there: Parquet
+/// files, at least one, and a few rows in the plan. Other plans run here.
 pub(crate) fn sent(plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(cluster) = cluster_of(config) else { return Ok(plan) };
-    // The one measures what runs below it, the other has values ready before what reads them is sent.
+    // AnalyzeExec measures the plan below it. ScalarSubqueryExec has values ready before the plan that reads them is
+    // sent.
     if plan.is::<AnalyzeExec>() || plan.is::<ScalarSubqueryExec>() {
         let children = plan.children().into_iter().map(|child| sent(Arc::clone(child), config));
         let children = children.collect::<Result<_>>()?;
@@ -103,7 +104,7 @@ pub(crate) fn sent(plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Resu
     Ok(Arc::new(ClusterExec::new(as_all_know_it(plan)?, cluster)))
 }
 
-/// Returns the plan with something else in the place of what the cluster runs of it for its rows, or, where that runs here, of the plan.
+/// Replaces the plan that the cluster runs for its rows. If that plan runs here, replaces the plan itself.
 pub(crate) fn map_sent(
     plan: Arc<dyn ExecutionPlan>,
     map: &mut dyn FnMut(Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>,
@@ -124,7 +125,7 @@ pub(crate) fn map_sent(
 #[derive(Default)]
 struct Reads {
     files: bool,
-    /// The first that is something else, as people know it.
+    /// The first input of another kind, as users know it.
     others: Option<String>,
 }
 
@@ -153,7 +154,7 @@ impl Reads {
         if !source.is::<ParquetSource>() {
             return self.note_other(&format!("files of {}", scan.file_source().file_type()));
         }
-        // A key that stands in an address is not sent.
+        // An address that contains a key is not sent.
         if has_key(url) {
             return self.note_other("an address with a key in it");
         }
@@ -165,8 +166,8 @@ impl Reads {
     }
 }
 
-/// The plan with stores by names that are the same everywhere: those of objects that were listed are known here alone. What gives no rows
-/// reads none, as a part of a union that has nothing to read has no end on executors.
+/// Replaces the URLs of stores by URLs that are the same everywhere: the stores of listed objects are known only here.
+/// Replaces `EmptyExec` by a source without rows: a branch of a union without a source never ends on executors.
 fn as_all_know_it(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let renamed = |plan: Arc<dyn ExecutionPlan>| {
         if plan.is::<EmptyExec>() {

@@ -14,7 +14,7 @@ use crate::export::MANIFEST;
 use crate::seal::{check_json, sealed_json};
 use crate::store::{Location, Stores};
 
-/// The file that says which parts a table has.
+/// Name of the file that lists the parts of a table.
 const PARTS: &str = "parts.json";
 
 /// Returns true if a file of this name is one of a table, or of a corpus.
@@ -22,8 +22,8 @@ fn is_of_table(name: &str) -> bool {
     name == PARTS || name == MANIFEST || name.ends_with(".parquet")
 }
 
-/// A folder that all machines of a cluster reach, with the tables that runs make: each in a folder of its own, beside a list of the
-/// files that count.
+/// A folder that all machines of a cluster reach, with the tables that runs make. Each table is in a folder of its own,
+/// beside a list of the files that count.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedFolder {
     place: Location,
@@ -31,14 +31,15 @@ pub(crate) struct SharedFolder {
 }
 
 impl SharedFolder {
-    /// As [`Self::at`], and what the session sends to machines, and is too large for that, goes there, too.
+    /// Opens a folder as [`Self::at`]. Values that the session sends to machines, and that are too large for a plan, go
+    /// there, too.
     pub(crate) fn of_session(folder: &Path, session: &SessionContext, stores: &Arc<Stores>) -> Result<Self> {
         let folder = Self::at(folder, session, stores)?;
         session.state_ref().write().config_mut().set_extension(Arc::new(folder.clone()));
         Ok(folder)
     }
 
-    /// A folder of a store, or of a file system that all machines have.
+    /// Opens a folder of a store, or of a file system that all machines have.
     pub(crate) fn at(folder: &Path, session: &SessionContext, stores: &Arc<Stores>) -> Result<Self> {
         let place = match Location::of_path(folder, stores)? {
             Some(place) => place,
@@ -54,29 +55,29 @@ impl SharedFolder {
         Ok(Self { place, store })
     }
 
-    /// The place of something else in the folder, as a path or a URL.
+    /// Returns the place of another entry of the folder, as a path or a URL.
     pub(crate) fn place(&self, name: &str) -> PathBuf {
         let place = self.place.join(name);
         place.url().to_file_path().unwrap_or_else(|()| PathBuf::from(place.to_string()))
     }
 
-    /// The folder of a table, as a URL of a file or the address of an object is written.
+    /// Returns the folder of a table, as the URL of a file or the address of an object.
     pub(crate) fn of_table(&self, table: &str) -> String {
         let place = self.place.join(table).as_prefix();
         if place.is_of_this_machine() { place.url().to_string() } else { place.to_string() }
     }
 
-    /// The file of a value.
+    /// Returns the file of a value.
     pub(crate) fn of_value(&self, name: &str) -> Location {
         self.place.join("values").join(name)
     }
 
-    /// The files of a table.
+    /// Returns the files of a table.
     pub(crate) fn files(&self, table: &str, parts: &[Part]) -> Vec<Location> {
         parts.iter().map(|part| self.place.join(table).join(&part.file)).collect()
     }
 
-    /// Returns the parts of a table that a run has written to its end, if one has.
+    /// Returns the parts of a table that a run has written to its end, if there is one.
     pub(crate) async fn take(&self, table: &str) -> Result<Option<Vec<Part>>> {
         let list = self.place.join(table).join(PARTS);
         let read = match self.store.get(list.key()).await {
@@ -112,7 +113,8 @@ impl SharedFolder {
         Ok(missing.is_none())
     }
 
-    /// Notes which parts a table has. Another run may have made the same in the meantime: either will do.
+    /// Writes the list of the parts of a table. Another run may have made the same table in the meantime: either list
+    /// will do.
     pub(crate) async fn keep(&self, table: &str, parts: &[Part]) -> Result<()> {
         let part = |part: &Part| json!({ "file": part.file, "rows": part.rows, "longest_list": part.longest_list });
         let parts: Vec<_> = parts.iter().map(part).collect();
@@ -123,14 +125,14 @@ impl SharedFolder {
         put.map(drop).with_context(|| format!("cannot write {list}"))
     }
 
-    /// Removes all tables, and what tasks have written that do not count.
+    /// Removes all tables, and files of tasks that do not count.
     pub(crate) async fn remove(&self) -> Result<()> {
         let failed = || format!("cannot remove {}", self.place);
         let listed: Vec<_> = self.store.list(Some(self.place.key())).try_collect().await.with_context(failed)?;
         for object in listed.iter().filter(|object| object.location.filename().is_some_and(is_of_table)) {
             self.store.delete(&object.location).await.with_context(failed)?;
         }
-        // Folders of this machine are left, and stay where something else is in them.
+        // Empty folders of this machine are removed, too. A folder that contains something else stays.
         if let Ok(folder) = self.place.url().to_file_path() {
             for entry in std::fs::read_dir(&folder).with_context(failed)? {
                 let _ = std::fs::remove_dir(entry?.path());

@@ -33,11 +33,12 @@ use crate::store::{Location, Stores, put_new_unless_dropped};
 pub(crate) struct CorpusPart {
     /// The number of the portion.
     pub(crate) portion: u64,
-    /// The folder with its documents and their sentences, and what was written of each; none where there are no documents.
+    /// The folder with its documents and their sentences, and the size and seal of both files; `None` if there are no
+    /// documents.
     pub(crate) written: Option<(String, [Written; 2])>,
-    /// True if no other document can have an id of these.
+    /// True if no other document can have one of its ids.
     pub(crate) makes_ids: bool,
-    /// The counts, as those of an ingest.
+    /// The counts, in the form of an ingest.
     pub(crate) ingested: Value,
 }
 
@@ -67,7 +68,7 @@ impl CorpusPart {
         Ok(Self { portion, written, makes_ids, ingested: json["ingested"].clone() })
     }
 
-    /// Returns the parts that some rows of an [`IngestExec`] tell of.
+    /// Returns the parts in rows of an [`IngestExec`].
     pub(crate) fn of_rows(rows: &RecordBatch) -> anyhow::Result<Vec<Self>> {
         let (portions, told) = (rows.column(0).as_primitive::<UInt64Type>(), rows.column(1).as_string::<i32>());
         let part = |i: usize| Self::of_json(portions.value(i), &serde_json::from_str(told.value(i))?);
@@ -75,17 +76,17 @@ impl CorpusPart {
     }
 }
 
-/// Reads the portions of files that are the rows of its input, and writes the documents of each and their sentences to a folder of its own.
-/// Gives a row of each portion.
+/// An operator that reads the portions of files in the rows of its input, and writes the documents of each portion and
+/// their sentences to a folder of its own. It returns a row for each portion.
 ///
-/// A folder has a name that no other portion has, and that of a task that runs twice is mostly another; else the bytes are the same. Those
-/// count whose rows arrive where the plan is run.
+/// A folder has a name that no other portion has. A task that runs twice mostly writes to two folders, or else the same
+/// bytes to one. A folder counts if its row arrives where the plan is run.
 #[derive(Debug)]
 pub(crate) struct IngestExec {
     input: Arc<dyn ExecutionPlan>,
-    /// The address of the folder of the folders, with a slash at its end.
+    /// The address of the folder that contains these folders, with a slash at its end.
     pub(crate) folder: String,
-    /// The beginning of the name of each folder.
+    /// The prefix of the name of each folder.
     pub(crate) prefix: String,
     properties: Arc<PlanProperties>,
 }
@@ -97,7 +98,7 @@ impl IngestExec {
         Self { input, folder, prefix, properties }
     }
 
-    /// Reads portions, of which the first has this number, each in a partition of its own.
+    /// Creates an operator for portions, each in a partition of its own. `first` is the number of the first portion.
     pub(crate) fn of_portions(portions: &[Portion], first: u64, folder: &str, prefix: &str) -> Result<Self> {
         let schema = schema("files", DataType::Binary);
         let row = |(at, portion): (usize, &Portion)| {
@@ -111,7 +112,7 @@ impl IngestExec {
     }
 }
 
-/// The number of a portion, and what there is of it.
+/// Returns the schema of the number of a portion, and of one more column.
 fn schema(name: &str, kind: DataType) -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new("portion", DataType::UInt64, false), Field::new(name, kind, false)]))
 }
@@ -169,7 +170,7 @@ impl ExecutionPlan for IngestExec {
     }
 }
 
-/// Reads the portion of files that is a row, and writes what is in it below a folder.
+/// Reads the portion of files in a row, and writes its documents below a folder.
 async fn ingest_row(
     rows: &RecordBatch,
     row: usize,

@@ -1,9 +1,10 @@
 //! Plans that run on other machines, which read the same stores.
 //!
-//! A [`Cluster`] runs plans. Where the configuration of a session has one, the [planner](sent) puts each plan that can be sent into a
-//! [`ClusterExec`], so that all that asks for rows asks the cluster; the plan is cut into stages there, wherever rows change
-//! partitions. Tables between two statements are written by the machines that make them ([`WritePartsExec`]), below a
-//! [folder](SharedFolder) that all of them reach. Files are read, and cut into sentences, by several of them, too ([`IngestExec`]).
+//! A [`Cluster`] runs plans. If the configuration of a session has a cluster, the [planner](sent) puts each plan that
+//! can be sent into a [`ClusterExec`], so that its rows come from the cluster. The cluster cuts the plan into stages,
+//! wherever rows change partitions. The machines that make a table between two statements write it
+//! ([`WritePartsExec`]), below a [folder](SharedFolder) that all of them reach. Several machines also read files, and
+//! cut them into sentences ([`IngestExec`]).
 
 mod exec;
 mod folder;
@@ -27,7 +28,7 @@ pub(crate) use self::parts::{Part, WritePartsExec, write_rows_of_part};
 pub use self::shared_value::shared_value;
 pub(crate) use self::shared_value::{SharedValueExpr, SharedValues};
 
-/// An error as it is told to other machines: as people read it.
+/// An error as it is sent to other machines, with the text that users read.
 struct Told(String);
 
 impl fmt::Display for Told {
@@ -44,7 +45,7 @@ impl fmt::Debug for Told {
 
 impl std::error::Error for Told {}
 
-/// Returns the error of a task, without the places in the program that it has passed.
+/// Converts the error of a task for other machines, without the backtrace.
 fn told(error: anyhow::Error) -> DataFusionError {
     error.downcast().unwrap_or_else(|error| DataFusionError::External(Box::new(Told(format!("{error:#}")))))
 }
@@ -52,18 +53,19 @@ fn told(error: anyhow::Error) -> DataFusionError {
 /// Machines that run plans.
 #[async_trait]
 pub trait Cluster: fmt::Debug + Send + Sync + 'static {
-    /// Sets what plans need that run there.
+    /// Sets the options that plans need on the cluster.
     fn configured(&self, config: SessionConfig) -> SessionConfig;
 
-    /// Tells of a plan that was made: it runs on the machines, or, as they cannot read `here`, in this process.
+    /// Reports a plan that was made. It runs on the machines, or, if they cannot read the input `here`, in this
+    /// process.
     fn planned(&self, plan: &dyn ExecutionPlan, here: Option<&str>);
 
-    /// Runs a plan, of which each partition may run on another machine, and gives its rows, those of one partition in their order. It ends
-    /// when the stream is dropped.
+    /// Runs a plan and returns its rows. Each partition may run on another machine, and the rows of one partition stay
+    /// in order. The plan ends when the stream is dropped.
     ///
     /// # Errors
     ///
-    /// Those of the plan, and where the machines cannot be reached.
+    /// Returns the errors of the plan, and an error if the machines cannot be reached.
     async fn run(&self, plan: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream>;
 }
 

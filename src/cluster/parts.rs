@@ -36,7 +36,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the parts that some rows of a [`WritePartsExec`] tell of.
+    /// Returns the parts in rows of a [`WritePartsExec`].
     pub(crate) fn of_rows(rows: &RecordBatch) -> Vec<Self> {
         let (files, counts, lists) =
             (rows.column(0).as_string::<i32>(), rows.column(1).as_primitive::<UInt64Type>(), rows.column(2));
@@ -53,16 +53,17 @@ impl Part {
     }
 }
 
-/// Writes each partition of its input to a file of its own in a folder, and gives a row of each that has rows: the name of the file,
-/// the rows, and the bytes of the longest list.
+/// An operator that writes each partition of its input to a file of its own in a folder. It returns a row for each
+/// partition that has rows: the name of the file, the rows, and the bytes of the longest list.
 ///
-/// A file has a name that no other has, so that a task may run twice. Those count whose rows arrive where the plan is run.
+/// A file has a name that no other has, so that a task may run twice. A file counts if its row arrives where the plan
+/// is run.
 #[derive(Debug)]
 pub(crate) struct WritePartsExec {
     input: Arc<dyn ExecutionPlan>,
-    /// The folder, as a URL of a file or the address of an object is written, with a slash at its end.
+    /// The folder, as the URL of a file or the address of an object, with a slash at its end.
     pub(crate) folder: String,
-    /// The bytes in memory of a row group.
+    /// Upper bound of the bytes in memory of a row group.
     pub(crate) group: usize,
     properties: Arc<PlanProperties>,
 }
@@ -119,7 +120,7 @@ impl ExecutionPlan for WritePartsExec {
             let part = write_part(rows, &folder, group, &context).await.map_err(super::told)?;
             Ok::<_, DataFusionError>(part.map(|part| part.to_row(&of_part)))
         };
-        // A part without rows gives none.
+        // A partition without rows returns no row.
         let rows = stream::once(written).map_ok(stream::iter).try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
@@ -132,7 +133,7 @@ async fn write_part(
     group: usize,
     context: &Arc<TaskContext>,
 ) -> anyhow::Result<Option<Part>> {
-    // Nothing is written where there is nothing.
+    // Without rows, no file is written.
     let first = loop {
         match rows.try_next().await? {
             None => return Ok(None),
@@ -186,7 +187,7 @@ pub(crate) async fn write_rows_of_part(
     Ok((count, longest))
 }
 
-/// The bytes of the longest list of numbers in a batch.
+/// Returns the bytes of the longest list of numbers in a batch.
 fn longest_list(batch: &RecordBatch) -> usize {
     let lists = batch.columns().iter().filter_map(|column| column.as_list_opt::<i32>());
     let bytes = lists.map(|list| {

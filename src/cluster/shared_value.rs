@@ -25,16 +25,17 @@ use super::parts::write_rows_of_part;
 use super::told;
 use crate::store::{Source, Stores, put_new_unless_dropped};
 
-/// The rows of a batch of elements, and the bytes in memory of a row group of them.
+/// Number of rows in a batch of elements, and bytes in memory of a row group of them.
 const ROWS: usize = 64 * 1024;
 const GROUP: usize = 16 << 20;
 
-/// A value that is too large to be sent with a plan: it is in a file, which each machine reads once for the tasks that run at the same time.
+/// A value that is too large to be sent with a plan. It is in a file, which each machine reads once for the tasks that
+/// run at the same time.
 #[derive(Debug)]
 pub(crate) struct SharedValueExpr {
     /// The path of the file, or its URL.
     pub(crate) place: String,
-    /// The name, the type, and if it may be NULL.
+    /// The name, the type and the nullability.
     pub(crate) field: FieldRef,
     values: Arc<SharedValues>,
     value: OnceLock<Arc<ScalarValue>>,
@@ -47,7 +48,7 @@ pub(crate) struct SharedValues {
     read: Mutex<HashMap<String, Slot>>,
 }
 
-/// A value, as long as it is in use. Of those who ask for it at once one reads it.
+/// A value, as long as it is in use. One of several concurrent callers reads it.
 type Slot = Arc<Mutex<Weak<ScalarValue>>>;
 
 impl SharedValues {
@@ -93,12 +94,12 @@ impl SharedValueExpr {
     }
 }
 
-/// Writes a value to the folder of the session that all machines reach. Returns what stands in a plan for it; `None` for NULL, and where the
-/// session has no such folder.
+/// Writes a value to the folder of the session that all machines reach. Returns the expression that replaces it in a
+/// plan. Returns `None` for NULL, or if the session has no such folder.
 ///
 /// # Errors
 ///
-/// Where the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub async fn shared_value(value: ScalarValue, context: &Arc<TaskContext>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
     let Some(folder) = context.session_config().get_extension::<SharedFolder>() else { return Ok(None) };
     if value.is_null() {

@@ -1,24 +1,24 @@
-//! Decoding ahead: compressed files are decoded by a thread of their own, while what they hold is being read.
+//! Decoding ahead: a thread of its own decodes a compressed file while the decoded bytes are being read.
 
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// How much is handed over at a time.
+/// The size of a piece, in bytes. The thread hands over one piece at a time.
 const PIECE: usize = 256 << 10;
 
-/// How many pieces may wait to be read.
+/// The number of filled pieces that may wait to be read.
 const WAITING: usize = 2;
 
-/// What a thread reads, in the order and with the error of the source.
+/// A reader of the bytes that a thread reads ahead. Bytes and errors come in the order of the source.
 ///
-/// The thread ends with the source, and soon after this is dropped.
+/// The thread ends at the end of the source, and soon after this reader is dropped.
 pub(crate) struct Ahead {
     pieces: Receiver<io::Result<Vec<u8>>>,
-    /// Where pieces go back to, to be filled again.
+    /// The channel that returns read pieces to the thread, which fills them again.
     read: SyncSender<Vec<u8>>,
     piece: Vec<u8>,
-    /// How much of the piece has been read.
+    /// The number of bytes of the piece that have been read.
     at: usize,
     ended: bool,
 }
@@ -55,7 +55,7 @@ fn fill(mut source: impl Read, filled: &SyncSender<io::Result<Vec<u8>>>, empty: 
 impl BufRead for Ahead {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at == self.piece.len() && !self.ended {
-            // There is room for all pieces that there are.
+            // The channel has room for all pieces, so this does not fail.
             let _ = self.read.try_send(std::mem::take(&mut self.piece));
             self.at = 0;
             let next = self.pieces.recv().unwrap_or_else(|_| Err(io::Error::other("the decoder broke down")));
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives `bytes`, then an error.
+    /// A source that gives its bytes, then an error.
     struct Failing(io::Cursor<Vec<u8>>);
 
     impl Read for Failing {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_thread_ends_when_nobody_reads() {
-        /// Never ends, and tells when it is dropped.
+        /// A source that never ends, and sends a message when it is dropped.
         struct Endless(std::sync::mpsc::Sender<()>);
         impl Read for Endless {
             fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {

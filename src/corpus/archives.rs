@@ -23,7 +23,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of archive that a name says, and how it is compressed as a whole.
+    /// Returns the kind of archive that a file name indicates, and the compression of the whole archive.
     pub(super) fn of(name: &str) -> Option<(Self, Compression)> {
         let name = name.to_lowercase();
         let (rest, last) = name.rsplit_once('.')?;
@@ -44,13 +44,13 @@ impl Kind {
 
 /// A member of an archive.
 pub(super) struct Member {
-    /// Its path in the archive.
+    /// The path of the member in the archive.
     pub(super) name: String,
-    /// The copy of what it holds; none of what is no file, or is not wanted.
+    /// The path of the copy of its content. `None` if the member is no file, or is not wanted.
     pub(super) copy: Option<PathBuf>,
 }
 
-/// Copies the members of an archive that are wanted by their names to a folder, which goes when it is dropped.
+/// Copies the members whose names pass `is_wanted` to a temporary folder, which is removed when it is dropped.
 pub(super) fn unpack(
     file: &InputFile,
     kind: Kind,
@@ -69,13 +69,13 @@ pub(super) fn unpack(
     Ok((folder, members))
 }
 
-/// Copies members.
+/// The state of copying the members of an archive.
 struct Copier<'a, W> {
     file: &'a InputFile,
     folder: &'a Path,
     is_wanted: W,
     members: Vec<Member>,
-    /// The bytes of the archive, and those that came of it.
+    /// The size of the archive, and the number of bytes copied from it so far.
     from: u64,
     to: u64,
 }
@@ -86,7 +86,7 @@ impl<W: Fn(&str) -> bool> Copier<'_, W> {
         let cannot_open = |error: io::Error| Problem::of_io(label, "cannot open it", &error);
         let mut local = match &self.file.object {
             None => File::open(&self.file.path).map_err(cannot_open)?,
-            // It is read from its end.
+            // A zip archive is read from its end, so an object is downloaded first.
             Some(_) => {
                 let mut copy = temporary_file().map_err(cannot_open)?.into_file();
                 io::copy(&mut self.file.open().map_err(cannot_open)?, &mut copy).map_err(cannot_open)?;
@@ -112,7 +112,7 @@ impl<W: Fn(&str) -> bool> Copier<'_, W> {
         let opened = self.file.open().map_err(|error| Problem::of_io(&label, "cannot open it", &error))?;
         let taken = Arc::new(AtomicU64::new(0));
         let (_, bytes) = decompressed(self.file, opened, &taken)?;
-        // The decoder has a bound of its own.
+        // The decoder limits the growth of the whole archive, so no further limit applies here.
         self.from = u64::MAX;
         let damaged = |error: io::Error| {
             let reason = format!("it is no tar archive that can be read to its end: {error}");

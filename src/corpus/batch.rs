@@ -17,10 +17,10 @@ pub(crate) const BATCH_ROWS: usize = 8192;
 /// …or at this many bytes of text, whichever comes first.
 pub(crate) const BATCH_BYTES: usize = 4 << 20;
 
-/// What a value takes in a column, NULL or not, beside its text.
+/// The bytes that a value takes in a column, NULL or not, in addition to its text.
 pub(super) const VALUE_BYTES: usize = 8;
 
-/// What a section takes, with a heading of some words.
+/// The bytes that a section takes, with a heading of a few words.
 const SECTION_BYTES: usize = 64;
 
 /// A value of a user column.
@@ -56,7 +56,7 @@ enum Builder {
     Float(Float64Builder),
     Text(StringBuilder),
     Sections(Box<SectionsBuilder>),
-    /// A type that only Parquet has, which gives whole batches: NULL for rows from elsewhere.
+    /// A type that only Parquet has. Parquet files give whole batches, so rows of other files are NULL here.
     Null,
 }
 
@@ -83,14 +83,14 @@ impl Builder {
         }
     }
 
-    /// Appends the value of a document with this text; one that does not fit the column's type is an error.
+    /// Appends a value of the document whose text is `text`. Fails if the value does not fit the type of the column.
     fn append(&mut self, cell: Cell, text: &str) -> Result<(), ArrowError> {
         match (self, cell) {
             (Self::Bool(b), Cell::Bool(v)) => b.append_value(v),
             (Self::Int(b), Cell::Int(v)) => b.append_value(v),
             (Self::Float(b), Cell::Float(v)) => b.append_value(v),
             (Self::Text(b), Cell::Text(v)) => b.append_value(v),
-            // The numbers of the pages of a dump, beside another file.
+            // The column is text because of another file, so the page numbers of a dump become text.
             (Self::Text(b), Cell::Int(v)) => b.append_value(v.to_string()),
             (Self::Sections(b), Cell::Sections(v)) => b.append(&v, text)?,
             (_, cell) => return Err(does_not_fit(cell)),
@@ -110,14 +110,14 @@ impl Builder {
     }
 }
 
-/// Collects rows.
+/// A builder of Arrow batches from rows.
 ///
 /// Offsets of 32 bits suffice: a batch is closed at 4 MiB, and no record is longer than 256 MiB.
 pub(crate) struct BatchBuilder {
     schema: SchemaRef,
     ids: StringBuilder,
     texts: StringBuilder,
-    /// The other columns, and how many rows each has: NULLs are filled in when its next value comes.
+    /// The other columns, each with its number of rows. Missing NULLs are appended before its next value.
     others: Vec<(Builder, usize)>,
     rows: usize,
     bytes: usize,
@@ -156,7 +156,7 @@ impl BatchBuilder {
         Ok(())
     }
 
-    /// The rows so far, as a batch; the builder is empty afterwards.
+    /// Returns the rows so far as a batch. The builder is empty afterwards.
     pub(crate) fn finish(&mut self) -> Result<RecordBatch, ArrowError> {
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(self.ids.finish()), Arc::new(self.texts.finish())];
         for ((builder, filled), field) in self.others.iter_mut().zip(self.schema.fields().iter().skip(2)) {

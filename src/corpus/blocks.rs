@@ -1,4 +1,5 @@
-//! Text in blocks, as readers of marked-up text lay it out: paragraphs apart by blank lines, white space as one space.
+//! Text in blocks, as the readers of marked-up formats lay it out: blank lines between paragraphs, and one space for
+//! each run of white space.
 
 /// The gap between the text so far and the next text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +22,7 @@ impl Gap {
     }
 }
 
-/// Collects the text of a document. It neither begins nor ends with a gap.
+/// The text of a document that is being collected. It neither begins nor ends with a gap.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     text: String,
@@ -57,12 +58,12 @@ impl Blocks {
         if self.text.is_empty() { 0 } else { self.text.len() + self.gap.text().len() }
     }
 
-    /// Drops all but the first bytes of the text.
+    /// Cuts the text to its first `length` bytes.
     pub(super) fn truncate(&mut self, length: usize) {
         self.text.truncate(length);
     }
 
-    /// Adds text of which each run of white space is one space.
+    /// Adds text, with each run of white space as one space.
     pub(super) fn push(&mut self, text: &str) {
         let mut rest = text;
         while let Some(start) = rest.bytes().position(|b| !is_space(b)) {
@@ -90,7 +91,7 @@ impl Blocks {
         self.text.push_str(text);
     }
 
-    /// Returns the text; nothing is left.
+    /// Returns the text. The builder is empty afterwards.
     pub(super) fn finish(&mut self) -> String {
         let mut text = std::mem::take(self).text;
         trim_end(&mut text);

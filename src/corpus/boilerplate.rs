@@ -1,7 +1,8 @@
-//! The main content of pages of HTML: without navigation, side bars, banners and footers, as far as dom_smoothie tells them.
+//! Extraction of the main content of HTML pages. It drops navigation, side bars, banners and footers, as far as
+//! dom_smoothie finds them.
 //!
-//! dom_smoothie makes a tree of a page and walks over parts of it again and again, some of the way by recursion. So a page is measured
-//! before, by a tree without text, and one that is too large or too deep is kept whole.
+//! dom_smoothie builds a tree of a page and walks over parts of it repeatedly, partly by recursion. So each page is
+//! measured first, with a tree without text. A page that is too large or too deep is kept whole.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,32 +16,34 @@ use html5ever::{Attribute, QualName, TokenizerResult, local_name, ns};
 
 use super::html;
 
-/// The largest page that is cut, in bytes.
+/// The size of the largest page that boilerplate is dropped from, in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
-/// The most elements of a page that is cut, their depth, and the sum of their depths: what walks over all parts of all parts takes.
+/// Upper bounds for a page that boilerplate is dropped from: the number of elements, their depth, and the sum of their
+/// depths. The sum is the cost of a walk over every subtree.
 const MOST_ELEMENTS: usize = 50_000;
 const DEPTH: u32 = 200;
 const MOST_DEPTHS: u64 = 1_500_000;
 
-/// The most comparisons of attributes, of which each is compared with all before it in its tag.
+/// Upper bound of the comparisons of attributes. The tokenizer compares each attribute with all before it in its tag.
 const MOST_COMPARISONS: u64 = 1 << 29;
 
-/// A page is measured in pieces of so many bytes, of which each may make as many elements as there are kinds of open ones.
+/// The bytes of a page between two checks of the limits. A piece may create as many elements as there are kinds of open
+/// elements.
 const PIECE: usize = 512;
 
-/// The fate of text beside the main content of a page of HTML.
+/// The treatment of text outside the main content of an HTML page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Boilerplate {
     /// Keep it.
     #[default]
     Keep,
-    /// Drop it, where it can be told.
+    /// Drop it, if the main content can be found.
     Drop,
 }
 
 impl Boilerplate {
-    /// The names.
+    /// The variants with their names in options.
     pub(crate) const NAMES: [(&str, Self); 2] = [("keep", Self::Keep), ("drop", Self::Drop)];
 
     pub(super) fn name(self) -> &'static str {
@@ -51,20 +54,20 @@ impl Boilerplate {
     }
 }
 
-/// The numbers of what was dropped.
+/// Counts of the boilerplate that was dropped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Dropped {
-    /// The pages of which something was dropped, or nothing was to be dropped.
+    /// The number of pages whose main content was found, with or without boilerplate to drop.
     pub(crate) pages: u64,
-    /// The pages that were kept whole.
+    /// The number of pages that were kept whole.
     pub(crate) whole: u64,
-    /// The bytes of the text of all of them.
+    /// The bytes of text of all these pages, including what was dropped.
     pub(crate) bytes: u64,
-    /// The bytes that were dropped.
+    /// The bytes of text that were dropped.
     pub(crate) dropped: u64,
 }
 
-/// Makes text of pages, and counts what it drops.
+/// A converter of HTML pages to text, which counts the boilerplate that it drops.
 #[derive(Debug, Default)]
 pub(super) struct Cutter {
     boilerplate: Boilerplate,
@@ -79,7 +82,7 @@ impl Cutter {
         Self { boilerplate, ..Self::default() }
     }
 
-    /// Returns the numbers so far.
+    /// Returns the counts so far.
     pub(super) fn counts(&self) -> Dropped {
         let [pages, whole, bytes, dropped] =
             [&self.pages, &self.whole, &self.bytes, &self.dropped].map(|count| count.load(Ordering::Relaxed));
@@ -108,35 +111,37 @@ impl Cutter {
     }
 }
 
-/// Returns the text of the main content of a page, under its title, if it can be told.
+/// Returns the text of the main content of a page, under its title. `None` if the page is too large, or its main
+/// content cannot be found.
 fn main_text(page: &str) -> Option<String> {
     if page.len() > MOST_BYTES || !is_small(page) {
         return None;
     }
     let config = Config { disable_json_ld: true, ..Config::default() };
     let mut readability = Readability::new(page, None, Some(config)).ok()?;
-    // On a list of links, such as an index, it takes whatever else there is.
+    // On a list of links, such as an index, dom_smoothie would return whatever else the page has.
     if !readability.is_probably_readable() {
         return None;
     }
-    // The other policies go on to drop parts of the main content: of the documentation of Python, notes, examples and whole sections.
+    // The other policies also drop parts of the main content. In the documentation of Python, they drop notes, examples
+    // and whole sections.
     let article = readability.parse_with_policy(ParsePolicy::Raw).ok()?;
     let text = html::to_text(&article.content);
     if text.is_empty() {
         return None;
     }
-    // A heading that repeats the title is not in the content.
+    // The content of the article lacks a heading that repeats the title.
     let title = article.title.trim();
     Some(if title.is_empty() || text.starts_with(title) { text } else { format!("{title}\n\n{text}") })
 }
 
-/// Returns true if a page is small enough to be cut.
+/// Returns true if a page is small enough to drop its boilerplate.
 fn is_small(page: &str) -> bool {
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let builder = TreeBuilder::new(Measure::default(), options);
     let tokenizer = Tokenizer::new(Heard { builder, any: Cell::new(false) }, TokenizerOpts::default());
     let queue = BufferQueue::default();
-    // The likely attributes of the token that is being read, and the comparisons of attributes.
+    // The estimated attributes of the current token, and the comparisons of attributes so far.
     let (mut attributes, mut comparisons) = (0, 0);
     let mut rest = page;
     while !rest.is_empty() {
@@ -163,7 +168,7 @@ fn is_small(page: &str) -> bool {
     !tokenizer.sink.builder.sink.is_over()
 }
 
-/// Hands tokens on, and notes that there were any.
+/// A sink that passes tokens on, and records that there was one.
 struct Heard {
     builder: TreeBuilder<Handle, Measure>,
     any: Cell<bool>,
@@ -173,7 +178,7 @@ impl TokenSink for Heard {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
-        // Errors come in the middle of tags.
+        // Parse errors come in the middle of tags.
         if !matches!(token, Token::ParseError(_)) {
             self.any.set(true);
         }
@@ -189,7 +194,7 @@ impl TokenSink for Heard {
     }
 }
 
-/// A tree that is built to be measured: its elements know their depths, and nothing else.
+/// A tree that is built only to measure a page. Its nodes store their names and depths, but no text and no children.
 struct Measure {
     document: Handle,
     elements: Cell<usize>,
@@ -211,7 +216,7 @@ impl Node {
         Rc::new(Self { name, depth: Cell::new(0), contents: RefCell::default() })
     }
 
-    /// A node without a name, such as a comment.
+    /// Returns a node without a name, such as a comment.
     fn unnamed() -> Handle {
         Self::new(QualName::new(None, ns!(), local_name!("")))
     }
@@ -317,7 +322,7 @@ mod tests {
     const PARAGRAPH: &str = "<p>The ferry leaves the northern quay at noon, and it takes the mail, the newspapers and whoever wants to \
                              see the <b>islands</b>, which nobody has counted since the survey of 1931.</p>";
 
-    /// A page of a manual, with a side bar.
+    /// Returns a page of a manual, with a side bar.
     fn page(paragraphs: usize) -> String {
         let links: String = (0..20).map(|i| format!("<li><a href=\"/{i}.html\">Chapter {i}</a></li>")).collect();
         let mut article: String = (0..paragraphs).map(|i| format!("<h2>Part {i}</h2>{PARAGRAPH}")).collect();

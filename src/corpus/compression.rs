@@ -1,4 +1,4 @@
-//! Opening a file: decompression within bounds, byte order marks, and where in it we are.
+//! Opening a file: decompression within limits, byte order marks, and the position in the file.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -18,10 +18,11 @@ use crate::store::Explained;
 
 const BUFFER: usize = 64 << 10;
 
-/// How much a compressed file may always hold: small files that repeat themselves are no bombs.
+/// The decompressed size that is always allowed, in bytes. Small files that repeat themselves are no decompression
+/// bombs.
 pub(crate) const FREE_GROWTH: u64 = 64 << 20;
 
-/// How a file is compressed. Files of several gzip members, zstd frames or bzip2 streams are read to their end.
+/// The compression of a file. Files of several gzip members, zstd frames or bzip2 streams are read to their end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     /// Not at all.
@@ -36,11 +37,11 @@ pub(crate) enum Compression {
     Xz,
 }
 
-/// The longest window of zstd or xz that is taken where memory has no limit, in bytes.
+/// The longest window of zstd or xz that is accepted where memory has no limit, in bytes.
 pub(crate) const MOST_WINDOW: u64 = 1 << 31;
 
 impl Compression {
-    /// The compression that the last extension of a file name says.
+    /// Returns the compression that the last extension of a file name indicates.
     pub(crate) fn of_extension(extension: &str) -> Option<Self> {
         match extension {
             "gz" => Some(Self::Gzip),
@@ -51,7 +52,7 @@ impl Compression {
         }
     }
 
-    /// The extension that says it.
+    /// Returns the extension of the compression, without the dot.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -62,12 +63,12 @@ impl Compression {
         }
     }
 
-    /// The compression that the first [`MAGIC_BYTES`] of a file say.
+    /// Returns the compression that the first [`MAGIC_BYTES`] of a file indicate.
     pub(crate) fn of_first_bytes(bytes: &[u8]) -> Self {
         match bytes {
             [0x1F, 0x8B, ..] => Self::Gzip,
             [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Self::Zstd,
-            // Then comes a block, or the end.
+            // The last six bytes are the magic number of a block, or of the end of the stream.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Self::Bzip2,
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
@@ -75,7 +76,8 @@ impl Compression {
         }
     }
 
-    /// Returns the compression of a file that begins so, which counts for more than its name. Too few bytes say nothing.
+    /// Returns the compression that the first bytes of a file indicate, or the one that its name indicates if the file
+    /// has fewer than [`MAGIC_BYTES`].
     fn of_file(named: Self, head: &[u8]) -> Self {
         if head.len() < MAGIC_BYTES { named } else { Self::of_first_bytes(head) }
     }
@@ -90,7 +92,8 @@ impl Compression {
         }
     }
 
-    /// Returns what `file` holds; `taken` counts the bytes of it that were needed so far. A window takes at most so many bytes.
+    /// Returns a reader of the decompressed bytes of `file`. `taken` counts the bytes of `file` that were needed so
+    /// far. A window of more than `most_window` bytes is an error.
     pub(crate) fn decoder(
         self,
         file: impl Read + Send + 'static,
@@ -115,7 +118,7 @@ impl Compression {
     }
 }
 
-/// The bytes that tell the compression of a file.
+/// The number of bytes at the beginning of a file that indicate its compression.
 pub(crate) const MAGIC_BYTES: usize = 10;
 
 /// The members of a gzip file. Zeros behind the last one, which fill up a block of a tape, are passed over, as gzip does.
@@ -141,7 +144,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// Passes over zeros to the end. An error where there is something else.
+/// Skips zeros up to the end. Fails if there is anything else.
 fn pass_zeros(from: &mut impl BufRead) -> io::Result<()> {
     loop {
         let bytes = from.fill_buf()?;
@@ -156,10 +159,11 @@ fn pass_zeros(from: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// What decoders say of data of which they gave some before they looked at all of them.
+/// The error messages of decoders that return some of the damaged data before they detect the damage.
 const FOUND_LATE: [&str; 2] = ["corrupt deflate stream", "bzip2: invalid data"];
 
-/// Why compressed data cannot be read beyond a place, and what to do about it. `rest` says how to read what is there.
+/// Returns the reason why compressed data cannot be read beyond a place, and the remedy. `rest` names a way to read the
+/// data before that place.
 pub(crate) fn unreadable(name: &str, taken: u64, error: &io::Error, rest: &str) -> (String, String) {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         let reason = format!("the {name} data end in the middle, after byte {taken} of the compressed file");
@@ -184,10 +188,11 @@ pub(crate) fn unreadable(name: &str, taken: u64, error: &io::Error, rest: &str) 
     (reason, format!("fetch the file again, drop the extension if it is not {name}, or {rest}"))
 }
 
-/// What some editors put before a text in UTF-8.
+/// The byte order mark of UTF-8, which some editors put before a text.
 pub(crate) const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// The encoding of a text that begins with the byte order mark of one other than UTF-8, or with ASCII in one.
+/// Returns the encoding of a text that begins with a byte order mark of UTF-16 or UTF-32, or with ASCII in one of these
+/// encodings.
 pub(crate) fn wide_encoding(head: &[u8]) -> Option<&'static str> {
     match head {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
@@ -200,7 +205,7 @@ pub(crate) fn wide_encoding(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Counts what a decoder takes from the file, so that an error can say how far it came.
+/// A reader that counts the bytes that a decoder takes from the file, so that an error can name the position.
 struct Counted<R> {
     inner: BufReader<R>,
     taken: Arc<AtomicU64>,
@@ -231,7 +236,7 @@ impl<R: Read> BufRead for Counted<R> {
     }
 }
 
-/// What a decoder gives, as long as it is not too much for what it has taken.
+/// A reader of decoded bytes that fails if they are too many for the compressed bytes taken.
 struct Bounded<R> {
     inner: R,
     given: u64,
@@ -251,7 +256,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// How far something has grown by decoding.
+/// The growth of data by decoding.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error(
     "{to} bytes come of {from} compressed ones, more than {max_ratio} of one: a file that is made to exhaust whoever reads \
@@ -268,23 +273,23 @@ impl Grown {
         self.to > self.from.saturating_mul(self.max_ratio).saturating_add(FREE_GROWTH)
     }
 
-    /// What to do about it.
+    /// The remedy for data that grow too much.
     pub(super) const REMEDY: &str =
         "if it can be trusted, raise the limit with `max_ratio`; what comes before can be read with `on_error = skip`";
 }
 
-/// What [`Stream::read_line`] found.
+/// The result of [`Stream::read_line`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A line, in the buffer without its line end.
     Read,
-    /// A line longer than the limit; the buffer holds its beginning, the rest has been passed over.
+    /// A line longer than the limit. The buffer holds its beginning; the rest has been skipped.
     TooLong,
     /// The end of the file.
     End,
 }
 
-/// Runs a decoder on a thread of its own, within bounds.
+/// Runs a decoder on a thread of its own, and limits the growth of the data.
 fn ahead(
     decoder: impl Read + Send + 'static,
     taken: &Arc<AtomicU64>,
@@ -293,7 +298,8 @@ fn ahead(
     Ok(Box::new(Ahead::start(Bounded { inner: decoder, given: 0, taken: Arc::clone(taken), max_ratio })?))
 }
 
-/// Returns what a file holds, and how it is compressed; `taken` counts the bytes of it that were needed so far.
+/// Returns the compression of a file, and a reader of its decompressed bytes. `taken` counts the bytes of the file that
+/// were needed so far.
 pub(super) fn decompressed(
     file: &InputFile,
     mut opened: impl Read + Send + 'static,
@@ -333,11 +339,11 @@ impl Stream {
         Self::of(file, opened)
     }
 
-    /// As [`Self::open`], once it is open.
+    /// Does the same as [`Self::open`] with a file that is open already.
     pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
         let (compression, mut decoded) = decompressed(file, opened, &taken)?;
-        // Archives of the web say how many bytes records have, each in an encoding of its own.
+        // A web archive states the length of its records in bytes, and each record has an encoding of its own.
         let encoding = file.decoding.encoding.filter(|_| file.format != Format::Warc);
         if let Some(encoding) = encoding.filter(|encoding| *encoding != UTF_8) {
             decoded = Box::new(BufReader::with_capacity(BUFFER, Transcoded::new(decoded, encoding)));
@@ -367,14 +373,14 @@ impl Stream {
         }
     }
 
-    /// How many bytes of the decompressed file have been read.
+    /// Returns the number of bytes of the decompressed file that have been read.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next bytes, empty at the end.
+    /// Returns the next bytes, none at the end.
     pub(crate) fn fill(&mut self) -> Result<&[u8], Box<Problem>> {
-        // Asked twice, because the borrow of a first answer would forbid making the error from `self`.
+        // `fill_buf` is called twice, because the borrow of a first result would forbid making the error from `self`.
         while let Err(error) = self.inner.fill_buf() {
             if error.kind() != io::ErrorKind::Interrupted {
                 return Err(self.failure(&error));
@@ -432,7 +438,7 @@ impl Stream {
         Ok(all)
     }
 
-    /// Why the file cannot be read beyond this place.
+    /// Returns the problem that the file cannot be read beyond this place.
     fn failure(&self, error: &io::Error) -> Box<Problem> {
         let taken = self.taken.load(Ordering::Relaxed);
         let name = self.compression.name();
@@ -468,7 +474,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// All compressions, with the function that makes them.
+    /// A compression, and the function that compresses.
     type Case = (Compression, fn(&[u8]) -> Vec<u8>);
     const CASES: [Case; 4] =
         [(Compression::Gzip, gzip), (Compression::Bzip2, bzip2), (Compression::Zstd, zstd), (Compression::Xz, xz)];
@@ -502,7 +508,7 @@ mod tests {
         Stream::open(&input)?.read_all(1 << 30)
     }
 
-    /// Numbers in no order, so that they compress little and a cut hits the data, not a header.
+    /// Returns numbers in no order, so that they compress little and a cut hits the data, not a header.
     fn numbers() -> Vec<u8> {
         (0..50_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_string()).collect::<String>().into_bytes()
     }
@@ -635,7 +641,7 @@ mod tests {
                 if encoding.starts_with("UTF-16") { "read it with `encoding = utf-16" } else { "iconv -f UTF-32" };
             assert!(error.contains(encoding) && error.contains(remedy), "{error}");
         }
-        // So do no texts in UTF-8 that have NUL.
+        // Texts in UTF-8 that contain NUL are still read.
         for text in [&b"a\0b\0"[..3], b"a\0bc", b"\0\0\0\0"] {
             assert_eq!(read(text, Compression::Plain).unwrap(), text);
         }

@@ -2,8 +2,8 @@
 //!
 //! A column without a name is called `column_3`, the second of two equal names `name_2`.
 //!
-//! This stands on csv-core, not on csv, to pass over a record of any length in bounded memory: csv reads the whole record
-//! into memory first, and one quote that is never closed makes the rest of the file one record.
+//! This uses csv-core, not csv, to skip a record of any length in bounded memory: csv reads the whole record into
+//! memory first, and one quote that is never closed makes the rest of the file one record.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,23 +17,23 @@ use super::paths::{Fields, Format, InputFile};
 use super::problem::Problem;
 use super::{Context, Item};
 
-/// The records of a file, and the last one.
+/// A reader of the records of a file, with the last record.
 struct Records {
     file: String,
     stream: Stream,
     core: Reader,
     limit: usize,
-    /// The fields one after another, and where each ends.
+    /// The fields one after another, and the offset at which each ends.
     fields: Vec<u8>,
     ends: Vec<usize>,
-    /// How many of `ends` belong to the record.
+    /// The number of `ends` that belong to the record.
     count: usize,
-    /// The record as it stands in the file, and where.
+    /// The bytes of the record in the file, and the byte and line at which it begins.
     raw: Vec<u8>,
     start: u64,
     start_line: u64,
     line: u64,
-    /// How many lines the record takes.
+    /// The number of lines of the record.
     lines: u64,
     record: u64,
     ended: bool,
@@ -63,7 +63,7 @@ impl Records {
         })
     }
 
-    /// Reads the next record; false at the end. After a problem, reads the one after it.
+    /// Reads the next record. Returns false at the end. After a problem, reads the one after it.
     fn next(&mut self) -> Result<bool, Box<Problem>> {
         if self.ended {
             return Ok(false);
@@ -92,7 +92,8 @@ impl Records {
         }
     }
 
-    /// Passes over line ends, so that a record's place is that of its first byte. False at the end of the file.
+    /// Skips line ends, so that the position of a record is the position of its first byte. Returns false at the end of
+    /// the file.
     fn skip_line_ends(&mut self) -> Result<bool, Box<Problem>> {
         loop {
             let bytes = self.stream.fill()?;
@@ -120,7 +121,7 @@ impl Records {
         loop {
             let input = self.stream.fill()?;
             let at_end = input.is_empty();
-            // The end of a line ends the last record, too, unless it is within quotes.
+            // At the end of the file, an added line end ends the last record, unless that is within quotes.
             let given = if at_end { b"\n" } else { input };
             let (result, taken, put, ends) =
                 self.core.read_record(given, &mut self.fields[length..], &mut self.ends[self.count..]);
@@ -136,7 +137,7 @@ impl Records {
             length += put;
             self.count += ends;
             too_long |= total > self.limit;
-            // What comes back of a record that is passed over is overwritten by what follows.
+            // The output of a record that is skipped is overwritten by the next output.
             if too_long || too_wide {
                 (length, self.count) = (0, 0);
             }
@@ -179,7 +180,7 @@ impl Records {
         }
     }
 
-    /// The fields of the record.
+    /// Returns the fields of the record.
     fn fields(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         // A record of valid UTF-8 has valid fields, since it is cut at ASCII bytes.
@@ -187,7 +188,8 @@ impl Records {
         starts.zip(&self.ends[..self.count]).map(field)
     }
 
-    /// How many lines a bad record takes, if they are several: it is counted as one, and there may be good ones in it.
+    /// Returns words for the number of lines of a bad record, if it has several. It is counted as one record, but there
+    /// may be good ones in it.
     fn extent(&self, end: &str) -> String {
         if self.lines > 1 { format!(", and takes the {} lines up to {end}", self.lines) } else { String::new() }
     }
@@ -213,7 +215,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// The names of the header's columns, made distinct.
+/// Reads the header, and returns the names of its columns, made distinct.
 fn header(records: &mut Records) -> Result<Vec<String>, Box<Problem>> {
     if !records.next()? {
         return Ok(Vec::new());
@@ -236,19 +238,19 @@ fn header(records: &mut Records) -> Result<Vec<String>, Box<Problem>> {
     Ok(names)
 }
 
-/// The columns that the header names.
+/// Returns the columns that the header names.
 pub(crate) fn columns(file: &InputFile, limit: usize) -> Result<FileColumns, Box<Problem>> {
     let mut columns = FileColumns::default();
     let mut records = Records::open(file, limit)?;
     for name in header(&mut records)? {
-        // Neither fails: the reader refuses a header of too many fields, and text widens to text.
+        // This does not fail: the reader refuses a header of too many fields, and text widens to text.
         let _ = columns.add(&name, Kind::Text);
     }
     columns.place = Some((records.start_line, records.start));
     Ok(columns)
 }
 
-/// What a field is for.
+/// The role of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Text,
@@ -256,7 +258,7 @@ enum Use {
     Other(usize),
 }
 
-/// The documents of a file.
+/// Returns the documents of a file.
 pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
     let mut records = Records::open(&context.file, context.limit)?;
     let mut uses = Vec::new();
@@ -274,7 +276,7 @@ pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
             );
         });
     }
-    // The fields that the text is made of, where it is no field.
+    // The indices of the fields by name, if the text is composed of fields instead of being a field itself.
     let has_text = context.roles.text.as_ref().is_none_or(|column| names.contains(column));
     let parts = if has_text { HashMap::new() } else { names.into_iter().zip(0..).collect() };
     Ok(std::iter::from_fn(move || match records.next() {

@@ -1,7 +1,8 @@
-//! Folders that are laid out as data sets on Hugging Face are: which files only describe them, and the split and the configuration of each
-//! other file, by the names that the library `datasets` goes by (its `data_files.py`).
+//! Folders in the layout of Hugging Face data sets. This module finds the files that only describe a data set, and the
+//! split and the configuration of each other file, by the naming rules of the library `datasets` (its `data_files.py`).
 //!
-//! A folder is such a data set if its `README.md` begins with the metadata of one, between lines `---`, and files of records stand in it.
+//! A folder is a data set if its `README.md` begins with the metadata of a data set, between lines `---`, and if it
+//! contains files of records.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,15 +10,15 @@ use std::path::{Path, PathBuf};
 /// The file that describes a data set.
 pub(super) const CARD: &str = "README.md";
 
-/// Other files that describe one.
+/// Other files that describe a data set.
 const DESCRIBING: [&str; 5] =
     ["config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "dummy_data.zip"];
 
-/// The columns of labels.
+/// The columns for the split and the configuration.
 const SPLIT: &str = "split";
 const CONFIG: &str = "config";
 
-/// The splits, by the words that stand for them in names.
+/// The splits, each with the words that indicate it in names.
 const WORDS: [(&str, &[&str]); 3] = [
     ("train", &["train", "training"]),
     ("validation", &["validation", "valid", "dev", "val"]),
@@ -37,10 +38,10 @@ const KEYS: [&str; 9] = [
     "task_ids",
 ];
 
-/// The bytes of a README that are looked at.
+/// The number of bytes of a README that are inspected.
 pub(super) const HEAD_BYTES: usize = 1 << 20;
 
-/// A value that the place of a file gives to a column.
+/// A column, and the value that the path of a file gives to it.
 pub(super) type Label = (String, String);
 
 /// The data sets among some files.
@@ -51,7 +52,8 @@ pub(super) struct Datasets {
 }
 
 impl Datasets {
-    /// Finds those among files, of which each has a path and says if it holds records. `is_card` looks into a README.
+    /// Finds the data sets among files. Each file has a path, and true if it holds records. `is_card` inspects a
+    /// README.
     pub(super) fn among<'a>(
         files: impl Iterator<Item = (&'a Path, bool)> + Clone,
         is_card: impl Fn(&Path) -> bool,
@@ -151,7 +153,7 @@ fn sharded(name: &str) -> Option<&str> {
     (is_sharded && is_name).then_some(split)
 }
 
-/// Returns the split whose word stands in a name, apart by signs or digits.
+/// Returns the split that a word in a name indicates. Words are separated by punctuation, spaces or digits.
 fn word_in(name: &str) -> Option<&'static str> {
     let parts = || name.split(|c: char| matches!(c, '-' | '.' | '_' | ' ') || c.is_ascii_digit());
     WORDS.iter().find(|(_, words)| parts().any(|part| words.contains(&part))).map(|(split, _)| *split)

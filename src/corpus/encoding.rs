@@ -18,31 +18,32 @@ pub fn encoding_of(label: &str) -> anyhow::Result<&'static Encoding> {
     })
 }
 
-/// Returns the text that bytes are in the encoding of a label, if that is known and all of them are valid in it.
+/// Decodes bytes in the encoding that a label names. Returns `None` if the encoding is unknown, or if any byte is
+/// invalid in it.
 pub(super) fn decoded(bytes: &[u8], label: Option<&str>) -> Option<String> {
     let encoding = Encoding::for_label(label?.as_bytes())?;
     encoding.decode_without_bom_handling_and_without_replacement(bytes).map(Cow::into_owned)
 }
 
-/// Returns the encoding that bytes seem to be in which are not valid UTF-8.
+/// Guesses the encoding of bytes that are not valid UTF-8.
 pub(super) fn guessed(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(&bytes[..bytes.len().min(LOOKED_AT)], true);
     detector.guess(None, Utf8Detection::Deny)
 }
 
-/// So many bytes tell an encoding.
+/// The number of bytes that an encoding is guessed from.
 const LOOKED_AT: usize = 1 << 20;
 
-/// A text in another encoding, as UTF-8. A byte order mark overrules the encoding.
+/// A reader that converts text in another encoding to UTF-8. A byte order mark overrules the encoding.
 pub(super) struct Transcoded<R> {
     inner: R,
     encoding: &'static Encoding,
     decoder: Decoder,
-    /// Text that has been decoded, and how much of it was given.
+    /// Decoded text, and the number of its bytes that were returned.
     text: Vec<u8>,
     given: usize,
-    /// The bytes that were read.
+    /// The number of bytes read from `inner`.
     read: u64,
     ended: bool,
 }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8], label: &str) -> io::Result<String> {
-        // Characters stand across the ends of buffers.
+        // The small buffer makes characters span the ends of buffers.
         let mut read = String::new();
         let inner = BufReader::with_capacity(3, Cursor::new(bytes.to_vec()));
         Transcoded::new(inner, encoding_of(label).unwrap()).read_to_string(&mut read)?;

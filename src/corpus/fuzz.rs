@@ -1,4 +1,4 @@
-//! What fuzzers run of the readers.
+//! Fuzz targets for the readers.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
@@ -15,10 +15,10 @@ use super::problem::Problem;
 use super::{Documents, OnError, Options, html as pages, open_with_stdin};
 use crate::fuzzing::choices;
 
-/// The most that a record may have, so that long ones come up.
+/// The longest record, in bytes. It is short, so that fuzzers exceed it.
 const LIMIT: usize = 16 << 10;
 
-/// The ids and texts of a file, and how many records were left out; with the first error, if there is one.
+/// The ids and texts of a file, the number of records that were left out, and the error, if there is one.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     documents: Vec<(String, String)>,
@@ -56,7 +56,7 @@ fn read_within(data: &[u8], format: Format, on_error: OnError, max_record_bytes:
     Outcome { documents, skipped: opened.summary().skipped_count, error }
 }
 
-/// Reads a file with bad records and without. What is read without an error is read all the same.
+/// Reads a file twice, once failing on bad records and once skipping them, and checks that the results agree.
 fn check(data: &[u8], format: Format) -> Outcome {
     let strict = read(data, format, OnError::Fail);
     let lenient = read(data, format, OnError::Skip);
@@ -70,15 +70,15 @@ fn check(data: &[u8], format: Format) -> Outcome {
     lenient
 }
 
-/// Reads lines that begin elsewhere in what is read from the file at once, which must make no difference.
+/// Reads lines again at another offset in the read buffer, and checks that this makes no difference.
 fn check_lines(data: &[u8], format: Format) {
     let ([shift], data) = choices(data);
     let read = check(data, format);
-    // Now and then, as it takes long.
+    // Only for one shift in eight, as it takes long.
     if shift % 8 > 0 {
         return;
     }
-    // The first four bytes say the encoding.
+    // Blank lines in front would replace the first four bytes, which indicate the encoding.
     if data.starts_with(&BYTE_ORDER_MARK) || wide_encoding(data).is_some() || read.error.is_some() {
         return;
     }
@@ -102,7 +102,7 @@ pub(crate) fn mediawiki(data: &[u8]) {
     check(data, Format::MediaWiki);
 }
 
-/// Gives at most so many bytes at once.
+/// A reader that returns at most so many bytes at once.
 struct Pieces<R>(R, usize);
 
 impl<R: Read> Read for Pieces<R> {
@@ -112,7 +112,7 @@ impl<R: Read> Read for Pieces<R> {
     }
 }
 
-/// What is read of a file that decompresses to more.
+/// Upper bound of the decompressed bytes that are read.
 const MOST_DECODED: usize = 1 << 20;
 
 fn decode(data: &[u8], compression: Compression, piece: usize) -> Result<Vec<u8>, Box<Problem>> {
@@ -120,15 +120,15 @@ fn decode(data: &[u8], compression: Compression, piece: usize) -> Result<Vec<u8>
     Stream::of(&file, Pieces(Cursor::new(data.to_vec()), piece))?.read_all(MOST_DECODED)
 }
 
-/// Decodes anything, in pieces of any size, and what was made of anything.
+/// Decodes any bytes, in pieces of any size, and checks that compressed bytes decode to the bytes before compression.
 fn decompress(data: &[u8], compression: Compression, compress: impl Fn(&[u8]) -> Vec<u8>) {
     let ([piece, cut], data) = choices(data);
     let whole = decode(data, compression, usize::MAX).map_err(drop);
-    // How much comes before what is damaged depends on the pieces.
+    // The number of bytes before damaged data depends on the pieces.
     if whole.as_ref().map_or(true, |whole| whole.len() <= MOST_DECODED) {
         assert_eq!(decode(data, compression, 1 + piece).map_err(drop), whole);
     }
-    // Data that begin as compressed ones do would be decoded twice.
+    // Data that begin like compressed data would be decoded twice.
     if Compression::of_first_bytes(data) != Compression::Plain {
         return;
     }
@@ -175,7 +175,7 @@ pub(crate) fn warc(data: &[u8]) {
     check(data, Format::Warc);
 }
 
-/// Text in any of some encodings, in pieces of any size.
+/// Decodes text in one of several encodings, in pieces of any size.
 pub(crate) fn encodings(data: &[u8]) {
     const LABELS: [&str; 8] =
         ["utf-16le", "utf-16be", "shift_jis", "gb18030", "big5", "euc-kr", "windows-1252", "iso-2022-jp"];
@@ -193,7 +193,7 @@ pub(crate) fn encodings(data: &[u8]) {
     assert_eq!(whole.ok().as_deref(), at_once.as_deref());
 }
 
-/// Pages, and what they say of themselves; with patterns, as both are short texts.
+/// Reads pages and the charset that they declare. Uses them as patterns for paths, too, as both are short texts.
 pub(crate) fn html(data: &[u8]) {
     let page = String::from_utf8_lossy(data);
     assert_eq!(pages::to_text(&page), pages::by_tokenizer_alone(&page));
@@ -206,7 +206,7 @@ pub(crate) fn html(data: &[u8]) {
     check(data, Format::Html);
 }
 
-/// What the measurements of time run.
+/// Functions whose running time is measured.
 #[cfg(test)]
 pub(crate) mod timed {
     use super::*;

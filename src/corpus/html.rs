@@ -1,16 +1,17 @@
 //! HTML to text.
 //!
-//! What a reader of the page sees as text is kept, in the page's order:
-//! * Block elements (paragraphs, headings, list items, table cells …) stand apart by a blank line, so that each ends its
-//!   sentences; `<br>` is a line end, two of them a blank line.
-//! * White space is one space, except inside `<pre>`, `<textarea>`, `<listing>`, `<xmp>` and `<plaintext>`.
+//! The text that a reader of the page sees is kept, in the page's order:
+//! * Block elements (paragraphs, headings, list items, table cells …) are separated by blank lines, so that each ends
+//!   its sentences; `<br>` is a line end, two of them a blank line.
+//! * A run of white space is one space, except inside `<pre>`, `<textarea>`, `<listing>`, `<xmp>` and `<plaintext>`.
 //! * The title is the first block. Character references are decoded.
 //! * Comments, attributes, and the contents of script, style, noscript, template, svg, math, iframe, noembed, noframes
 //!   are dropped.
 //!
-//! html5ever's tokenizer does the reading, without a tree, so that depth costs nothing. Two things are added here. A
-//! tree builder would tell it where raw text begins: [`Sink`] does. And it compares each attribute of a tag with all
-//! before it, which takes hours on a tag of a million: since no attribute is wanted, tags reach it without any.
+//! html5ever's tokenizer reads the page without a tree, so that depth costs nothing. Two things are added here.
+//! [`Sink`] tells the tokenizer where raw text begins, which is otherwise the task of a tree builder. And tags reach
+//! the tokenizer without attributes, since none is needed: the tokenizer compares each attribute of a tag with all
+//! before it, which takes hours on a tag of a million.
 
 use std::cell::{Cell, RefCell};
 
@@ -20,10 +21,10 @@ use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSin
 
 use super::blocks::{Blocks, Gap, is_space};
 
-/// The tokenizer is fed at most so much text at a time.
+/// Upper bound of the text that the tokenizer is fed at a time, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// The text of a page.
+/// Returns the text of a page.
 pub(crate) fn to_text(html: &str) -> String {
     let tokenizer = tokenizer(html);
     let sink = &tokenizer.sink;
@@ -38,10 +39,10 @@ pub(crate) fn to_text(html: &str) -> String {
     let mut in_declaration = false;
     while !rest.is_empty() {
         if !in_declaration && opens_tag(rest) && sink.expects_tag(rest) {
-            // A tag that the page ends within is no tag, and hides what follows, as in a browser.
+            // A tag that is not closed before the page ends is no tag, and hides what follows, as in a browser.
             let Some(name) = end_of_name(rest) else { break };
-            // The `<` brings out what the tokenizer has held back. What then comes before the attributes is the whole
-            // tag, or raw text: in a script, `</script ` does not always end it.
+            // The `<` flushes the tokens that the tokenizer has held back. If a token then comes before the attributes,
+            // it is the whole tag, or raw text: in a script, `</script ` does not always end it.
             feed("<");
             sink.heard.set(false);
             feed(&rest[1..=name]);
@@ -58,7 +59,7 @@ pub(crate) fn to_text(html: &str) -> String {
         let next = rest.bytes().take(PIECE).skip(1).position(|b| b == b'<').map(|i| i + 1);
         let (piece, after) = rest.split_at(next.unwrap_or_else(|| rest.floor_char_boundary(PIECE)));
         if declaration && !in_declaration {
-            // As above; tokens tell that it has ended.
+            // As above. A token shows that the declaration has ended.
             feed("<");
             sink.heard.set(false);
             feed(&piece[1..]);
@@ -74,7 +75,7 @@ pub(crate) fn to_text(html: &str) -> String {
     tokenizer.sink.text()
 }
 
-/// What [`to_text`] must give, in time that attributes can make quadratic.
+/// Returns the expected result of [`to_text`], in time that attributes can make quadratic.
 #[cfg(any(test, fuzzing))]
 pub(super) fn by_tokenizer_alone(html: &str) -> String {
     let tokenizer = tokenizer(html);
@@ -88,33 +89,33 @@ pub(super) fn by_tokenizer_alone(html: &str) -> String {
 fn tokenizer(html: &str) -> Tokenizer<Sink> {
     // In XML, `<script/>` is a whole element; in HTML it would begin one.
     let sink = Sink { xml: html.trim_start().starts_with("<?xml"), ..Sink::default() };
-    // It would discard a byte order mark at the start of each piece.
+    // By default, the tokenizer would discard a byte order mark at the start of each piece.
     Tokenizer::new(sink, TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() })
 }
 
-/// A page without the byte order mark at its start.
+/// Returns a page without the byte order mark at its start.
 fn without_mark(html: &str) -> &str {
     html.strip_prefix('\u{feff}').unwrap_or(html)
 }
 
-/// Whether `html` begins with `<` or `</` and a letter.
+/// Returns true if `html` begins with `<` or `</` and a letter.
 fn opens_tag(html: &str) -> bool {
     let Some(name) = html.strip_prefix('<') else { return false };
     name.strip_prefix('/').unwrap_or(name).starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Whether `html` begins something that ends at a `>` and is no tag.
+/// Returns true if `html` begins with a construct that ends at a `>` and is no tag.
 fn opens_declaration(html: &str) -> bool {
     html.starts_with("<!") || html.starts_with("<?") || (html.starts_with("</") && !opens_tag(html))
 }
 
-/// Where the name of the tag at the start of `html` ends. `None` if the page ends first.
+/// Returns the offset at which the name of the tag at the start of `html` ends. `None` if the page ends first.
 fn end_of_name(html: &str) -> Option<usize> {
     html.bytes().skip(2).position(|b| is_space(b) || b == b'/' || b == b'>').map(|i| i + 2)
 }
 
-/// Where the tag ends whose name ends at `at`, and whether it ends in `/>`; by the rules of the HTML standard, section
-/// 13.2.5 (tokenization). `None` if the page ends first.
+/// Returns the end of the tag whose name ends at `at`, and true if the tag ends in `/>`, by the rules of the HTML
+/// standard, section 13.2.5 (tokenization). `None` if the page ends first.
 fn end_of_tag(html: &str, mut at: usize) -> Option<(usize, bool)> {
     let bytes = html.as_bytes();
     let find = |from: usize, end: &dyn Fn(u8) -> bool| bytes[from..].iter().position(|b| end(*b)).map(|i| from + i);
@@ -144,19 +145,19 @@ fn end_of_tag(html: &str, mut at: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// Takes the tokens and keeps the text.
+/// A sink that takes the tokens and collects the text.
 #[derive(Default)]
 struct Sink {
     xml: bool,
     /// The element whose content is raw text, while inside one.
     raw: RefCell<Option<String>>,
-    /// The element whose content is dropped, and how many of its name are open.
+    /// The element whose content is dropped, and the number of open elements of its name.
     dropped: RefCell<Option<(String, usize)>>,
-    /// How many `<pre>` and `<listing>` are open.
+    /// The number of open `<pre>` and `<listing>` elements.
     pre: Cell<usize>,
-    /// Whether the next token follows `<pre>` or `<textarea>` at once: a line end there does not count.
+    /// True if the next token directly follows `<pre>` or `<textarea>`. A line end there does not count.
     after_pre: Cell<bool>,
-    /// Whether a token has come since this was last set to false.
+    /// True if a token has come since this was last set to false.
     heard: Cell<bool>,
     blocks: RefCell<Blocks>,
 }
@@ -166,7 +167,7 @@ impl TokenSink for Sink {
 
     fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
         match token {
-            // Errors come in the middle of things and end none.
+            // Parse errors come in the middle of other tokens, and end none of them.
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::CharacterTokens(text) => self.characters(&text),
             Token::TagToken(tag) => {
@@ -191,7 +192,7 @@ impl Sink {
         self.raw.borrow().is_some()
     }
 
-    /// Whether a tag can begin at `html`: anywhere but in raw text, and there only the one that ends it.
+    /// Returns true if a tag can begin at `html`: any tag outside of raw text, and inside it only the tag that ends it.
     fn expects_tag(&self, html: &str) -> bool {
         let raw = self.raw.borrow();
         let Some(raw) = raw.as_deref() else { return true };
@@ -204,7 +205,7 @@ impl Sink {
         let name: &str = &tag.name;
         self.after_pre.set(false);
         if self.drop_within(name, tag.self_closing) {
-            // Raw texts are raw in a template too, where a script may hold `</template>`; they are not in XML.
+            // Raw text is raw in a template, too, where a script may hold `</template>`. It is not raw in svg and math.
             let template = self.dropped.borrow().as_ref().is_some_and(|(outer, _)| outer == "template");
             return if template { self.start_raw_text(name) } else { TokenSinkResult::Continue };
         }
@@ -228,7 +229,7 @@ impl Sink {
         self.start_raw_text(name)
     }
 
-    /// Keeps count inside an element whose content is dropped. False outside of one.
+    /// Counts open elements inside an element whose content is dropped. Returns false outside of such an element.
     fn drop_within(&self, name: &str, self_closing: bool) -> bool {
         let mut dropped = self.dropped.borrow_mut();
         let Some((outer, open)) = dropped.as_mut() else { return false };
@@ -271,7 +272,7 @@ impl Sink {
         if matches!(name, "pre" | "listing") {
             self.pre.set(self.pre.get().saturating_sub(1));
         }
-        // A browser makes a line of `</br>`.
+        // Browsers treat `</br>` as a line end.
         if name == "br" {
             self.widen(Gap::Line);
         } else if is_block(name) {
@@ -310,15 +311,15 @@ impl Sink {
     }
 }
 
-/// How far raw text goes.
+/// The extent of raw text.
 enum Raw {
-    /// To the end tag, read in this way.
+    /// Up to the end tag, read in this way.
     Until(RawKind),
-    /// To the end of the page.
+    /// Up to the end of the page.
     End,
 }
 
-/// The elements whose content is not markup.
+/// Returns the extent of the raw text in an element of this name. `None` if its content is markup.
 fn raw_kind(name: &str) -> Option<Raw> {
     Some(match name {
         "title" | "textarea" => Raw::Until(RawKind::Rcdata),
@@ -329,12 +330,12 @@ fn raw_kind(name: &str) -> Option<Raw> {
     })
 }
 
-/// The raw texts that no reader sees.
+/// Returns true for elements with raw text that no reader sees.
 fn is_dropped(name: &str) -> bool {
     matches!(name, "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes")
 }
 
-/// The elements that stand apart.
+/// Returns true for block elements.
 fn is_block(name: &str) -> bool {
     matches!(
         name,
@@ -399,8 +400,8 @@ fn is_block(name: &str) -> bool {
     )
 }
 
-/// The charset, in lower case, that a page names in its first kilobyte: `<meta charset=…>`,
-/// `<meta … content="text/html; charset=…">`, `<?xml … encoding=…?>`. Asked only of pages that are not valid UTF-8.
+/// Returns the charset, in lower case, that a page names in its first kilobyte: `<meta charset=…>`,
+/// `<meta … content="text/html; charset=…">`, `<?xml … encoding=…?>`. Only used for pages that are not valid UTF-8.
 pub(crate) fn declared_charset(page: &[u8]) -> Option<String> {
     let head = String::from_utf8_lossy(&page[..page.len().min(1024)]).to_ascii_lowercase();
     let label = |name: &str| {
@@ -423,7 +424,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What reaches the tokenizer without attributes and in pieces must say what the whole page would.
+        /// Checks that the pieces without attributes give the same text as the whole page.
         #[test]
         fn shortened_tags_change_nothing(parts in prop::collection::vec(prop::sample::select(PARTS), 0..40)) {
             let html = parts.concat();

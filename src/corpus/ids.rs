@@ -1,10 +1,11 @@
-//! Whether a document's id has been there before.
+//! Detection of document ids that occur twice.
 
 use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The longest id, in bytes. It stands in the row of each sentence of its document, of which there may be millions.
+/// The longest id, in bytes. Each sentence of a document repeats the id in its row, and there may be millions of
+/// sentences.
 pub(crate) const LONGEST_ID: usize = 16 << 10;
 
 /// The ids so far, as hashes: at most 18 bytes an id, whatever its length.
@@ -14,7 +15,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// False if the id, or very rarely another of the same hash, has been added before.
+    /// Returns false if the id, or very rarely another id of the same hash, has been added before.
     pub(crate) fn add(&mut self, id: &str) -> bool {
         self.seen.insert(xxh3_64(id.as_bytes()))
     }

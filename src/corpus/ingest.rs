@@ -26,13 +26,14 @@ use crate::export::layout::ORIGINS;
 use crate::seal::{SealedWriter, Written};
 use crate::store::{Found, Location, Stores};
 
-/// How many batches of sentences of a batch of documents wait to be written: all, unless the sentences are very short.
+/// The number of batches of sentences that may wait to be written, for one batch of documents. That is room for all of
+/// them, unless the sentences are very short.
 const BATCHES_AHEAD: usize = 8;
 
-/// When a row group of a corpus file is closed, by what it holds in memory.
+/// The size in memory, in bytes, at which a row group of a corpus file is closed.
 const ROW_GROUP_BYTES: usize = 16 << 20;
 
-/// What an ingest did.
+/// The result of an ingest.
 #[derive(Debug)]
 pub struct Ingested {
     pub(crate) summary: Summary,
@@ -40,12 +41,13 @@ pub struct Ingested {
 }
 
 impl Ingested {
-    /// An ingest that has read nothing yet of files of which so much is known before.
+    /// Returns the initial result for the files of `before`, to which recorded results are added. All files count as
+    /// begun.
     pub(crate) fn none(before: Summary) -> Self {
         Self { summary: Summary { files_begun: before.files, ..before }, sentences: 0 }
     }
 
-    /// Returns the counts that tell it from another ingest of the same files, and the bad records.
+    /// Returns the counts and the bad records as JSON. All else is the same for another ingest of the same files.
     pub(crate) fn to_json(&self) -> Value {
         let Summary { documents, left_out, dropped, skipped, skipped_count, .. } = &self.summary;
         let LeftOutCounts { namespace, redirect, disambiguation, records } = left_out;
@@ -60,7 +62,7 @@ impl Ingested {
         })
     }
 
-    /// Adds what [`Self::to_json`] says of one.
+    /// Adds the counts and the bad records of another result, from the JSON of [`Self::to_json`].
     pub(crate) fn add(&mut self, json: &Value) {
         let number = |json: &Value| json.as_u64().unwrap_or_default();
         let Summary { documents, left_out, dropped, skipped, skipped_count, .. } = &mut self.summary;
@@ -79,7 +81,7 @@ impl Ingested {
         skipped.truncate(LISTED);
     }
 
-    /// Fails where there are no documents.
+    /// Fails if there are no documents.
     pub(crate) fn check(&self) -> Result<()> {
         let summary = &self.summary;
         if summary.documents > 0 {
@@ -105,7 +107,7 @@ impl Ingested {
     }
 }
 
-/// Which tables of a corpus are needed.
+/// The tables of a corpus that are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needed {
     Documents,
@@ -113,7 +115,7 @@ pub enum Needed {
 }
 
 impl Needed {
-    /// Their names.
+    /// Returns the names of the tables.
     pub(crate) fn tables(self) -> &'static [&'static str] {
         match self {
             Self::Documents => &["documents"],
@@ -122,7 +124,7 @@ impl Needed {
     }
 }
 
-/// Makes the tables of a corpus folder known as `{prefix}documents` and `{prefix}sentences`.
+/// Registers the tables of a corpus folder as `{prefix}documents` and `{prefix}sentences`.
 pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Path, needed: Needed) -> Result<()> {
     for (name, path) in tables(prefix, folder, needed) {
         register_file(session, &name, &path).await?;
@@ -130,7 +132,8 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
     Ok(())
 }
 
-/// Makes a file of a corpus known as a table. All that reads it reads the same: once another file has its place, it is an error.
+/// Registers a file of a corpus as a table. All readers read the same file: once another file has replaced it, reading
+/// fails.
 pub(crate) async fn register_file(
     session: &SessionContext,
     name: impl Into<TableReference>,
@@ -151,19 +154,19 @@ pub(crate) async fn register_file(
     registered.await.with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// The statement that makes a file of a corpus known as a table.
+/// Returns the SQL statement that registers a file of a corpus as a table.
 pub(crate) fn statement(prefix: &str, file: &Path, table: &str) -> String {
     let path = file.display().to_string().replace('\'', "''");
     format!("CREATE EXTERNAL TABLE {prefix}{table} STORED AS PARQUET LOCATION '{path}'")
 }
 
-/// The tables of a corpus folder and their files.
+/// Returns the tables of a corpus folder and their files.
 fn tables(prefix: &str, folder: &Path, needed: Needed) -> impl Iterator<Item = (String, PathBuf)> {
     needed.tables().iter().map(move |table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
 }
 
-/// Reads `documents` and writes the files that are needed into `folder`, and where documents come from, if that is noted. Fails where there
-/// are none.
+/// Reads `documents` and writes the needed files into `folder`, and the origins of the documents if they are noted.
+/// Fails if there are no documents.
 pub(crate) async fn ingest(
     session: &SessionContext,
     documents: Documents,
@@ -175,7 +178,8 @@ pub(crate) async fn ingest(
     Ok(ingested)
 }
 
-/// As [`ingest`], with so many threads, and where there may be no documents. Returns what was written of each file, too.
+/// Does the same as [`ingest`] with `threads` threads, but also if there are no documents. Also returns the row count,
+/// the size and the seal of each table's file.
 ///
 /// Batches of documents are cut into sentences in parallel and written in the order in which they were read, so that
 /// the files are the same for any number of threads. At most one batch a thread is in memory.
@@ -201,7 +205,7 @@ pub(crate) async fn ingest_any(
         match SpawnedTask::spawn_blocking(read).join().await {
             Ok((Some(Ok(batch)), reader)) => Some((Ok((Some(batch), reader.summary())), Some(reader))),
             Ok((Some(Err(error)), _)) => Some((Err(anyhow::Error::new(error)), None)),
-            // What was left out behind the last batch counts, too.
+            // Records that were left out after the last batch count, too.
             Ok((None, reader)) => Some((Ok((None, reader.summary())), None)),
             Err(error) => Some((Err(anyhow::Error::new(error).context("the reader stopped")), None)),
         }
@@ -249,19 +253,20 @@ pub(crate) async fn ingest_any(
     Ok((ingested, std::iter::once(documents).chain(sentences).collect()))
 }
 
-/// What the files of a corpus say that they are: what they hold depends on nothing but the documents.
+/// Returns the description in the files of a corpus. It is constant, because the content of the files depends on
+/// nothing but the documents.
 pub(crate) fn about_corpus() -> Value {
     json!({ "ibid": env!("CARGO_PKG_VERSION") })
 }
 
-/// The columns of the sentences.
+/// Returns the columns of the sentences.
 fn sentences_schema() -> SchemaRef {
     let doc_id = Arc::new(Field::new("doc_id", DataType::Utf8, false));
     Arc::new(Schema::new(std::iter::once(doc_id).chain(sentence_fields().iter().cloned()).collect::<Vec<_>>()))
 }
 
-/// The sentences of some documents, as `queries/corpus/sentences.sql` has them: cut by a task, which waits when a few batches
-/// are not taken yet, so that of a document with millions of sentences few are in memory.
+/// Returns the sentences of some documents, as `queries/corpus/sentences.sql` defines them. A task cuts them, and waits
+/// while a few batches have not been taken. So few sentences of a document with millions are in memory.
 fn cut_sentences(documents: RecordBatch, language: LanguageChoice) -> SendableRecordBatchStream {
     let mut builder = RecordBatchReceiverStreamBuilder::new(sentences_schema(), BATCHES_AHEAD);
     let sender = builder.tx();
@@ -275,7 +280,7 @@ fn cut_sentences(documents: RecordBatch, language: LanguageChoice) -> SendableRe
             let mut columns = vec![take(documents.column(0), &rows, None)?];
             columns.extend(sentences.into_parts().1);
             let batch = RecordBatch::try_new(sentences_schema(), columns)?;
-            // Nobody takes them any more where the run has failed.
+            // Nobody takes the sentences any more if the run has failed.
             sender.blocking_send(Ok(batch)).map_err(|_| exec_datafusion_err!("nobody takes the sentences"))
         })
     });
@@ -303,7 +308,7 @@ impl CorpusFile {
         self.writer.write(batch).and_then(|()| self.writer.end_group_above(ROW_GROUP_BYTES)).with_context(failed)
     }
 
-    /// Ends the file, of which `about` says what it is.
+    /// Ends the file, with `about` as its description.
     pub(crate) fn close(self, about: &Value) -> Result<Written> {
         Ok(self.writer.close(about).with_context(|| format!("cannot write {}", self.path.display()))?.1)
     }

@@ -1,4 +1,4 @@
-//! What documents are made of: the bytes of all files.
+//! The files that documents are read from, and the fingerprint of their content.
 
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -11,42 +11,43 @@ use super::paths::Selection;
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
 
-/// The files that documents are read from, and how.
+/// The files that documents are read from, and the options for reading them.
 #[derive(Debug, Clone)]
 pub(crate) struct Inputs {
     pub(super) selection: Arc<Selection>,
     pub(crate) options: Options,
 }
 
-/// What is in some files.
+/// The fingerprint of the content of some files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
     files: usize,
     bytes: u64,
-    /// XXH3 of the names as ids call them, the sizes, the bytes, and the labels that their places give; of an object with a tag that changes with any byte, of its
-    /// address and the tag instead.
+    /// XXH3 of the names as in ids, the sizes, the bytes, and the labels that the paths give. If an object has a tag
+    /// that changes with any byte, its address and the tag replace its bytes.
     hash: u128,
 }
 
 impl Inputs {
-    /// Whether the same bytes are the same documents, and nothing else is to be said: bad records would be listed, too.
+    /// Returns true if bad records make reading fail, so that equal bytes give equal results. Otherwise the result
+    /// would also need the list of bad records.
     pub(crate) fn are_whole(&self) -> bool {
         self.options.on_error == OnError::Fail
     }
 
-    /// Returns the place of each file. Those in the folder `made_in` are none of the user's.
+    /// Returns the origin of each file. Files in the folder `made_in` have none, because they are not the user's.
     pub(crate) fn origins(&self, made_in: &Path) -> Vec<Option<String>> {
         self.selection.files.iter().map(|file| file.origin(made_in)).collect()
     }
 
-    /// What is in the files now.
+    /// Returns the fingerprint of the current content of the files.
     pub(crate) fn content(&self) -> Result<Content, Error> {
         let mut all = Xxh3Default::new();
         let mut bytes = 0;
         for file in &self.selection.files {
             let tagged = file.object.as_ref().and_then(|object| Some((object, object.strong_tag()?)));
             let read = || match tagged {
-                // Another object may have the same tag.
+                // The address is part of the hash, because another object may have the same tag.
                 Some((object, tag)) => {
                     Ok((object.size, xxh3_128(format!("{} {tag}", object.location.url()).as_bytes())))
                 }
@@ -58,7 +59,7 @@ impl Inputs {
                     let problem = Problem::of_io(&file.label, "cannot read it", &error);
                     return Err(Error::Record(problem.remedy_unless_told("check the file")));
                 }
-                // It is left out as bad when it is read.
+                // The file is left out as bad when it is read.
                 Err(_) => (0, 0),
             };
             bytes += size;
@@ -73,7 +74,7 @@ impl Inputs {
         Ok(Content { files: self.selection.files.len(), bytes, hash: all.digest128() })
     }
 
-    /// Fails where something else is in the files than there was.
+    /// Fails if the content of the files has changed.
     pub(crate) fn check(&self, before: Content) -> Result<(), Error> {
         if self.content()? == before {
             return Ok(());
@@ -88,7 +89,7 @@ impl Content {
     }
 }
 
-/// How many bytes there are, and their hash.
+/// Returns the number of bytes, and their hash.
 fn hash(from: impl Read) -> io::Result<(u64, u128)> {
     let mut hash = Xxh3Default::new();
     let bytes = io::copy(&mut BufReader::with_capacity(1 << 20, from), &mut hash)?;

@@ -1,9 +1,9 @@
-//! JSON lines: an object a line, blank lines apart. Of a key that stands twice in it, the last value counts.
+//! JSON lines: one object a line. Blank lines are skipped. If a key occurs twice in an object, the last value counts.
 //!
-//! The columns are the union of all keys. Whole numbers of 64 bits, floats and booleans keep their type where all values of
-//! a key have it. What differs is text, and so is a number that its type would not give back: a whole number of more than 64
-//! bits, and a fraction of which a float, written with as many digits, has others. Numbers in such a column, lists and
-//! objects are text as they are written.
+//! The columns are the union of all keys. Whole numbers of 64 bits, floats and booleans keep their type if all values
+//! of a key have it. Mixed types become text. A number that its type would not give back becomes text, too: a whole
+//! number of more than 64 bits, and a fraction whose digits differ from those of the float, written with as many
+//! digits. Numbers in such a column, lists and objects are text as they are written.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,13 +23,13 @@ use super::problem::Problem;
 use super::text_column::TextPlaces;
 use super::{Context, Item, Options};
 
-/// The largest whole number up to which a float holds all.
+/// The largest whole number up to which a float holds all whole numbers exactly.
 const EXACT_IN_FLOAT: u64 = 1 << 53;
 
 /// The most digits that a float has.
 const DIGITS_OF_FLOAT: usize = 767;
 
-/// What [`Members`] says of too many of them.
+/// The error message of [`Members`] for too many keys.
 const TOO_MANY_KEYS: &str = "too many keys";
 
 /// A value of a line.
@@ -37,16 +37,16 @@ const TOO_MANY_KEYS: &str = "too many keys";
 enum Value {
     Null,
     Bool(bool),
-    /// As it is written.
+    /// A number as it is written.
     Number(String),
     Text(String),
-    /// As it is written: as trees, lists and objects would take a hundred times the memory.
+    /// A list as it is written. As trees, lists and objects would take a hundred times the memory.
     List(String),
     Object(String),
 }
 
 impl Value {
-    /// What it is called in an error.
+    /// Returns the name of the type in errors.
     fn name(&self) -> &'static str {
         match self {
             Self::Null => "NULL",
@@ -67,7 +67,7 @@ impl Value {
         }
     }
 
-    /// As text; NULL has none.
+    /// Returns the value as text; `None` for NULL.
     fn into_text(self) -> Option<String> {
         Some(match self {
             Self::Null => return None,
@@ -76,7 +76,7 @@ impl Value {
         })
     }
 
-    /// As a value of a column. An error where it is of another kind.
+    /// Returns the value as a cell of a column of type `of`; `None` for NULL. Fails if the value is of another type.
     fn into_cell(self, of: &DataType) -> Result<Option<Cell>, ()> {
         Ok(match (self, of) {
             (Self::Null, _) => None,
@@ -89,12 +89,12 @@ impl Value {
     }
 }
 
-/// Whether a number is written without a fraction and an exponent.
+/// Returns true if a number is written without a fraction and an exponent.
 fn is_whole(number: &str) -> bool {
     !number.contains(['.', 'e', 'E'])
 }
 
-/// The kind that gives back all digits of a number.
+/// Returns the kind that preserves all digits of a number.
 fn kind_of_number(number: &str) -> Kind {
     match number.parse::<i64>() {
         // A whole number has no -0.
@@ -106,7 +106,7 @@ fn kind_of_number(number: &str) -> Kind {
     }
 }
 
-/// Whether a float, written with as many digits, has the digits of a number.
+/// Returns true if the float of a number, written with as many digits, has the same digits.
 fn is_float(number: &str) -> bool {
     let digits_of = |number: &str| {
         let digits = number.split(['e', 'E']).next().unwrap_or_default().trim_matches(['-', '0', '.']);
@@ -120,7 +120,7 @@ fn is_float(number: &str) -> bool {
     }
 }
 
-/// A line.
+/// The object of a line.
 #[derive(Debug, Default)]
 struct Object {
     members: Vec<(String, Value)>,
@@ -154,27 +154,27 @@ impl Object {
         Some(&self.members[*self.indices.get(key)?].1)
     }
 
-    /// Returns the text that is at some places, or what is there instead.
+    /// Returns the text at some places. Fails with a description of what is there instead.
     fn text_at(&self, places: &TextPlaces) -> Result<String, String> {
         places.text(|column| {
             Some(match self.value(column)? {
                 Value::Null => serde_json::Value::Null,
                 Value::Bool(value) => (*value).into(),
                 Value::Text(text) => text.as_str().into(),
-                // It was read to its end before.
+                // This parses, because the value was read to its end before.
                 Value::Number(text) | Value::List(text) | Value::Object(text) => serde_json::from_str(text).ok()?,
             })
         })
     }
 
-    /// The value of a key, which is NULL then.
+    /// Takes the value of a key, and leaves NULL in its place.
     fn take(&mut self, key: &str) -> Option<Value> {
         let &index = self.indices.get(key)?;
         Some(std::mem::replace(&mut self.members[index].1, Value::Null))
     }
 }
 
-/// The values of a well-formed object as they are written.
+/// Returns the values of a well-formed object as they are written.
 fn as_written(object: &str) -> Vec<&str> {
     let (mut values, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0, false);
     let mut bytes = object.bytes().enumerate();
@@ -196,7 +196,7 @@ fn as_written(object: &str) -> Vec<&str> {
     values
 }
 
-/// The keys and values of a line. What is kept as it is written is empty yet.
+/// The keys and values of a line. Values that are kept as they are written are still empty.
 struct Members(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Members {
@@ -278,18 +278,18 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// Reads a list or an object to its end, for what is wrong with it.
+/// Reads a list or an object to its end, to find errors in it.
 fn check<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {
     serde_transcode::transcode(value, &mut serde_json::Serializer::new(io::sink())).map_err(Error::custom)
 }
 
-/// The objects of a file, and where the last one stands.
+/// A reader of the objects of a file, with the position of the last one.
 struct Objects {
     file: String,
     stream: Stream,
     limit: usize,
     buffer: Vec<u8>,
-    /// Where the record in the buffer begins.
+    /// The byte at which the record in the buffer begins.
     start: u64,
     line: u64,
     record: u64,
@@ -305,7 +305,7 @@ impl Objects {
         Self { file: file.label.clone(), stream, limit, buffer: Vec::new(), start: 0, line: 0, record: 0, ended: false }
     }
 
-    /// The next object; after a problem, the one after it.
+    /// Returns the next object; after a problem, the one after it.
     fn next(&mut self) -> Result<Option<Object>, Box<Problem>> {
         while !self.ended {
             self.start = self.stream.offset();
@@ -343,7 +343,7 @@ impl Objects {
             if reason.starts_with(TOO_MANY_KEYS) {
                 return self.too_many_keys("it has");
             }
-            // The position within the line is told as the byte of the file.
+            // The error names the byte of the file instead of the position within the line.
             let reason = reason.split(" at line ").next().unwrap_or_default();
             self.bad(format!("not one JSON object ({reason})"), at).remedy(
                 "write one JSON object a line (jq -c . does so), or leave bad records out with `on_error = skip`",
@@ -351,7 +351,7 @@ impl Objects {
         })
     }
 
-    /// A problem of the record in the buffer, at its byte `at`.
+    /// Returns a problem of the record in the buffer, at its byte `at`.
     fn bad(&self, reason: impl Into<String>, at: usize) -> Box<Problem> {
         self.locate(Problem::new(&self.file, reason).showing(&self.buffer, at), at)
     }
@@ -367,10 +367,10 @@ impl Objects {
     }
 }
 
-/// What is said of a record whose keys are too many with those of the records before.
+/// The words for a record that has too many keys, together with the records before it.
 const WITH_OTHERS: &str = "with its keys there are";
 
-/// The keys of all objects of a file, with their kinds. Problems go to `on_problem`.
+/// Returns the keys of all objects of a file, with their kinds. Problems go to `on_problem`.
 pub(crate) fn columns<E>(
     file: &InputFile,
     limit: usize,
@@ -386,7 +386,7 @@ pub(crate) fn columns<E>(
             Ok(None) => return Ok(columns),
             Ok(Some(object)) if columns.fit(object.members.iter().map(|(key, _)| key)) => {
                 for (key, value) in &object.members {
-                    // There is room, and text holds all of them.
+                    // This does not fail: there is room, and text holds all kinds.
                     let _ = columns.add(key, value.kind());
                 }
             }
@@ -396,7 +396,7 @@ pub(crate) fn columns<E>(
     }
 }
 
-/// The documents of a file.
+/// Returns the documents of a file.
 pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
     let mut objects = Objects::open(&context.file, context.limit)?;
     Ok(std::iter::from_fn(move || {
@@ -443,7 +443,7 @@ fn row(context: &Context, objects: &Objects, mut object: Object) -> Result<Row, 
     Ok(Row { record: objects.record, line: Some(objects.line), id, text, others })
 }
 
-/// The text of the record that was read last.
+/// Returns the text of the record that was read last.
 fn text_of(objects: &Objects, column: &str, places: &TextPlaces, object: &mut Object) -> Result<String, Box<Problem>> {
     let text = match object.take(column) {
         Some(Value::Text(text)) => Ok(text),
@@ -455,7 +455,7 @@ fn text_of(objects: &Objects, column: &str, places: &TextPlaces, object: &mut Ob
     text.map_err(|found| objects.bad(format!("the text, {column:?}, is {found}"), 0))
 }
 
-/// The id of the record that was read last.
+/// Returns the id of the record that was read last.
 fn id_of(objects: &Objects, column: &str, object: &mut Object) -> Result<String, Box<Problem>> {
     let found = match object.take(column) {
         Some(Value::Text(id) | Value::Number(id)) if id.len() > LONGEST_ID => {
@@ -484,30 +484,30 @@ pub(crate) struct Arrival {
     pub(crate) byte: u64,
     /// The column that holds its id.
     pub(crate) id_column: Arc<str>,
-    /// What errors call the lines.
+    /// The name of the source in errors.
     source: Arc<str>,
 }
 
 impl Arrival {
-    /// Returns why it is refused.
+    /// Returns the problem of this document, with the given reason.
     pub(crate) fn problem(&self, reason: String) -> Box<Problem> {
         Problem::new(&self.source, reason).showing(&self.line, 0).at_line(self.number).at_byte(self.byte)
     }
 }
 
-/// The documents that come as lines of JSON, each as soon as its line is there.
+/// A reader of documents that come as lines of JSON. It returns each document as soon as its line has come.
 pub(crate) struct Arrivals {
     objects: Objects,
     text_column: String,
     places: TextPlaces,
-    /// The first document tells it where the user does not.
+    /// The id column. If the user names none, the first document determines it.
     id_column: Option<Arc<str>>,
     time_column: Option<String>,
     source: Arc<str>,
 }
 
 impl Arrivals {
-    /// Reads lines, which errors call `source`.
+    /// Returns a reader of lines. Errors name the lines `source`.
     pub(crate) fn of(
         lines: Box<dyn Read + Send>,
         source: &str,
@@ -526,7 +526,7 @@ impl Arrivals {
         })
     }
 
-    /// The next document; after a problem, the one after it.
+    /// Returns the next document; after a problem, the one after it.
     pub(crate) fn next(&mut self) -> Result<Option<Arrival>, Box<Problem>> {
         let Some(mut object) = self.objects.next()? else { return Ok(None) };
         let column = match &self.id_column {

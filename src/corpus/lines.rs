@@ -5,7 +5,7 @@ use super::compression::{Line, Stream};
 use super::problem::Problem;
 use super::{Context, Item};
 
-/// The documents of a file.
+/// Returns the documents of a file.
 pub(super) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
     let mut stream = Stream::open(&context.file)?;
     let (mut line, mut bytes, mut ended) = (0, Vec::new(), false);

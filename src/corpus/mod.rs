@@ -1,26 +1,28 @@
-//! Readers: from the user's files to documents.
+//! Readers, which turn the user's files into documents.
 //!
-//! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
-//! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`], [`archives`],
-//! [`datasets`]), how
-//! they are compressed ([`compression`], [`ahead`]) and encoded ([`encoding`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), where the text is in them ([`text_column`]), what each format holds ([`text`],
-//! [`lines`], [`html`], of which [`boilerplate`] is dropped on request, [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`tei`], [`warc`];
-//! [`blocks`] and [`xml`] are common to several), how rows become batches ([`batch`]), whether ids are
-//! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
+//! [`open`] takes files, folders, globs and `-`, and returns [`Documents`], an iterator of Arrow batches of the table
+//! `documents`: `doc_id`, `text`, and the user's other columns. Each module answers one question: which files to read
+//! ([`paths`], [`archives`], [`datasets`]), how they are compressed ([`compression`], [`ahead`]) and encoded
+//! ([`encoding`]), which hash their bytes have ([`inputs`]), which columns there are ([`columns`]), where the text is
+//! in them ([`text_column`]), what each format contains ([`text`], [`lines`], [`html`], whose [`boilerplate`] is
+//! dropped on request, [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`tei`], [`warc`]), how rows become batches
+//! ([`batch`]), whether ids are distinct ([`ids`]), and how bad records are handled ([`problem`]). Several formats
+//! share [`blocks`] and [`xml`].
 //!
-//! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV, Parquet and
-//!   dumps for their header, footer or head. What can be read only once, such as standard input, is copied to a temporary
-//!   file.
+//! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV, Parquet
+//!   and dumps for their header, footer or head. Input that can be read only once, such as standard input, is copied to
+//!   a temporary file.
 //! * Memory is bounded by the batch and by the longest record, never by a file: no record is longer than
-//!   `max_record_bytes`, and compressed files are read as streams, as long as they do not grow beyond `max_ratio`. Only the check of ids grows, by some bytes an id.
-//! * Text is kept as given, except that HTML, TEI and the pages of wikis lose their markup and a UTF-8 byte order mark is
-//!   dropped. Markdown is taken as it is. All offsets of later tables refer to this `text`.
+//!   `max_record_bytes`, and compressed files are read as streams, as long as they do not grow beyond `max_ratio`. Only
+//!   the check of ids grows, by some bytes per id.
+//! * Text is kept as given, except that HTML, TEI and wiki pages lose their markup, and a UTF-8 byte order mark is
+//!   dropped. Markdown is kept unchanged. All offsets of later tables refer to this `text`.
 //!
 //! **Ids.** A file of records has its ids in the column `id_column`, or in `doc_id` or `id` if there is one; a dump of
-//! MediaWiki has them in `title`, TEI in `xml:id`. Otherwise a
-//! record's id is its number, from 1, counting bad records; with several files, `path#number`. A file that is one
-//! document has its path as id. Paths begin below the deepest folder common to all inputs: for one folder, below it.
-//! The id column becomes `doc_id` and the text column `text`; they are not repeated under their own names.
+//! MediaWiki has them in `title`, TEI in `xml:id`. Otherwise a record's id is its number, from 1, counting bad records;
+//! with several files, `path#number`. A file that is one document has its path as id. Paths begin below the deepest
+//! folder common to all inputs: for one folder, below it. The id column becomes `doc_id` and the text column `text`;
+//! they are not repeated under their own names.
 
 mod ahead;
 mod archives;
@@ -97,49 +99,51 @@ use crate::store::Stores;
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
 const MOST_RECORD_BYTES: usize = 256 << 20;
 
-/// How to read.
+/// The options for reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The column that holds the text, in files of records, or where it is within columns: `content.body`, `messages[].content`, `title+body`.
-    /// Default: `text`.
+    /// The column that holds the text, in files of records, or the place of the text within columns: `content.body`,
+    /// `messages[].content`, `title+body`. Default: `text`.
     pub text_column: Option<String>,
-    /// Whether files of records may do without that column, and records without a text, which is '' then. An empty name
-    /// means no column then, and what is no text, such as a number, is taken as the text of any other column is.
+    /// True if files of records may lack the default text column, and records may lack a text, which is '' then. An
+    /// empty column name then means no text column, and values that are not text, such as numbers, are converted to
+    /// text.
     pub text_is_optional: bool,
     /// The column that holds the id, in files of records. Default: `doc_id` or `id`, where there is one. An empty name
     /// numbers the records, whatever columns there are.
     pub id_column: Option<String>,
-    /// The format of all files. Default: what their extensions say.
+    /// The format of all files. Default: the format that their extensions imply.
     pub format: Option<Format>,
-    /// The longest line, row or document, in bytes after decompression, up to 256 MiB and a sixteenth of the memory.
+    /// Upper bound of the length of a line, row or document, in bytes after decompression. At most 256 MiB and a
+    /// sixteenth of the memory.
     pub max_record_bytes: usize,
-    /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file.
+    /// Upper bound of the decompressed bytes per compressed byte, beyond the first 64 MiB of a file.
     pub max_ratio: u64,
-    /// The encoding of text. Default: UTF-8, and what HTML and TEI declare.
+    /// The encoding of text. Default: UTF-8, or the encoding that HTML and TEI declare.
     pub encoding: Option<&'static Encoding>,
-    /// The signs that part the fields of CSV.
+    /// The separator and escape characters of CSV.
     pub fields: Fields,
-    /// The language whose rules tell where sentences end. Default: that of each text.
+    /// The language whose rules tell where sentences end. Default: the language of each text.
     pub sentence_language: LanguageChoice,
-    /// How much memory the command may take, in bytes, if there is a limit.
+    /// The memory limit of the command, in bytes, if there is one.
     pub memory: Option<usize>,
-    /// What to do with bad records. A repeated id is never tolerated.
+    /// The handling of bad records. A repeated id is never tolerated.
     pub on_error: OnError,
-    /// Which pages of wikis to read.
+    /// The wiki pages to read.
     pub pages: PageFilter,
     /// The fate of text beside the main content of pages of HTML.
     pub boilerplate: Boilerplate,
-    /// True if `-` is standard input, which is read by programs alone.
+    /// True if `-` is standard input, which only the program ibid reads.
     pub reads_stdin: bool,
-    /// The places, resolved, that results go to. None of them is an input, nor has one in it.
+    /// The resolved paths of the outputs. No input may be one of them or lie inside one.
     pub results: Vec<PathBuf>,
 }
 
-/// A record takes so many times its length in memory, about.
+/// The approximate memory of a record, as a multiple of its length.
 const MEMORY_OF_RECORD: usize = 16;
 
 impl Options {
-    /// What decides what is read, for people to read.
+    /// Returns the options that decide what is read, in readable form.
     pub(crate) fn parameters(&self) -> Value {
         json!({
             "text_column": self.text_column,
@@ -158,12 +162,12 @@ impl Options {
         })
     }
 
-    /// How much memory the command may take. To less it cannot be held.
+    /// Returns the memory limit of the command, at least 256 MiB. A lower limit cannot be kept.
     fn memory(&self) -> Option<usize> {
         self.memory.map(|memory| memory.max(256 << 20))
     }
 
-    /// Fails where records may be longer than batches of Arrow take, or than fit into memory.
+    /// Fails if records may be longer than an Arrow batch can hold, or than fits into memory.
     fn check_length(&self) -> Result<(), Error> {
         let given = self.max_record_bytes;
         if given == 0 || given > MOST_RECORD_BYTES {
@@ -179,13 +183,13 @@ impl Options {
         Ok(())
     }
 
-    /// How files are decoded.
+    /// Returns how files are decoded.
     fn decoding(&self) -> Decoding {
         let most_window = self.memory().map_or(MOST_WINDOW, |memory| memory as u64 / 4);
         Decoding { max_ratio: self.max_ratio, most_window, encoding: self.encoding, fields: self.fields }
     }
 
-    /// How many bytes of the pages of Parquet may be in memory at once.
+    /// Returns the maximum number of bytes of Parquet pages in memory at once.
     fn most_pages(&self) -> u64 {
         self.memory().map_or(pages::PAGE_BYTES, |memory| memory as u64 / 4)
     }
@@ -213,34 +217,35 @@ impl Default for Options {
     }
 }
 
-/// What has been read so far.
+/// Counts and lists of what has been read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// How many files there are to read.
+    /// The number of files to read.
     pub(crate) files: usize,
-    /// How many of them have been begun.
+    /// The number of files that have been begun.
     pub(crate) files_begun: usize,
-    /// How many documents were given.
+    /// The number of documents returned.
     pub(crate) documents: u64,
     /// The first thousand bad records that were left out.
     pub(crate) skipped: Vec<Skipped>,
-    /// How many bad records were left out.
+    /// The number of bad records that were left out.
     pub(crate) skipped_count: u64,
-    /// How many pages of wikis were left out on request.
+    /// The number of wiki pages that were left out on request.
     pub(crate) left_out: LeftOutCounts,
-    /// The boilerplate that was dropped of pages of HTML.
+    /// The boilerplate that was dropped from HTML pages.
     pub(crate) dropped: Dropped,
-    /// What was passed over in folders, and why.
+    /// The entries of folders that are not read, and why.
     pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,
 }
 
-/// The numbers of pages of wikis that were left out on request, each for the first of its reasons, and of records that are no pages.
+/// The numbers of wiki pages that were left out on request, each counted under the first reason that holds, and of
+/// records that are not pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LeftOutCounts {
     pub(crate) namespace: u64,
     pub(crate) redirect: u64,
     pub(crate) disambiguation: u64,
-    /// Records of archives of the web that are no pages of text.
+    /// The number of records of web archives that are not pages of text.
     pub(crate) records: u64,
 }
 
@@ -269,7 +274,7 @@ impl Display for LeftOutCounts {
     }
 }
 
-/// A row to be put into a batch, a batch that is ready, or a page that is not wanted or none, as readers give them.
+/// An item that a reader yields: a row for the batch builder, a finished batch, or a page or record that is left out.
 enum Item {
     Row(Row),
     LeftOut(LeftOut),
@@ -282,25 +287,25 @@ enum Item {
 
 type Items = Box<dyn Iterator<Item = Result<Item, Box<Problem>>> + Send>;
 
-/// What a reader must know of the file that it reads.
+/// The state that a reader needs about the file that it reads.
 struct Context {
     file: InputFile,
     roles: Roles,
-    /// The user columns, by the name that files give them, with their indices in the schema.
+    /// The indices of the user columns in the schema, by the name that files give them.
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
     limit: usize,
     most_pages: u64,
     pages: Arc<PageFilter>,
     cutter: Arc<Cutter>,
-    /// Where the text is, as the name of its column says.
+    /// The places of the text, parsed from the name of the text column.
     places: TextPlaces,
-    /// Whether this is the only file.
+    /// True if this is the only file.
     alone: bool,
 }
 
 impl Context {
-    /// The id of a record that has none of its own.
+    /// Returns the id of a record that has none of its own.
     fn record_id(&self, record: u64) -> String {
         if self.alone { record.to_string() } else { format!("{}#{record}", self.file.name) }
     }
@@ -340,7 +345,8 @@ impl Context {
     }
 }
 
-/// Opens `inputs`: finds the files, reads their columns, and fails on what can be known to be wrong beforehand.
+/// Opens `inputs`: finds the files, reads their columns, and fails on errors that can be found before the rows are
+/// read.
 pub(crate) fn open(inputs: &[String], options: &Options, stores: &Arc<Stores>) -> Result<Documents, Error> {
     open_selection(select(inputs, options, stores)?, options)
 }
@@ -355,7 +361,7 @@ pub(crate) fn select(inputs: &[String], options: &Options, stores: &Arc<Stores>)
     select_with_stdin(inputs, options, &mut std::io::stdin().lock(), stores)
 }
 
-/// As [`open`], with something else for `-`.
+/// Opens `inputs` as [`open`] does, with `stdin` for `-`.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn open_with_stdin(
     inputs: &[String],
@@ -366,7 +372,7 @@ pub(crate) fn open_with_stdin(
     open_selection(select_with_stdin(inputs, options, stdin, stores)?, options)
 }
 
-/// As [`select`], with something else for `-`.
+/// Finds the files of `inputs` as [`select`] does, with `stdin` for `-`.
 fn select_with_stdin(
     inputs: &[String],
     options: &Options,
@@ -377,7 +383,7 @@ fn select_with_stdin(
     paths::expand(inputs, options, stdin, stores)
 }
 
-/// Opens files that were found: reads their columns, and fails on what can be known to be wrong beforehand.
+/// Opens files that were found: reads their columns, and fails on errors that can be found before the rows are read.
 pub(crate) fn open_selection(selection: Selection, options: &Options) -> Result<Documents, Error> {
     let problems = selection.take_problems(&options.on_error)?;
     let plan = Plan::make(selection, options)?;
@@ -400,7 +406,7 @@ pub(crate) fn open_selection(selection: Selection, options: &Options) -> Result<
 /// The files with the roles of their columns, and the schema of them all.
 struct Plan {
     selection: Arc<Selection>,
-    /// Of each file, or why it is left out.
+    /// The roles of the columns of each file, or why the file is left out.
     roles: Vec<Result<Roles, Box<Problem>>>,
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
@@ -409,7 +415,8 @@ struct Plan {
     most_pages: u64,
     pages: Arc<PageFilter>,
     cutter: Arc<Cutter>,
-    /// The columns of each file that its place gives one value, by their index in the schema.
+    /// For each file, the columns whose only value comes from the file's place in a data set, by their index in the
+    /// schema.
     labels: Vec<Vec<(usize, String)>>,
 }
 
@@ -446,7 +453,8 @@ impl Plan {
         })
     }
 
-    /// The roles of the columns of a file, of which the others go into `union`, and the labels that are columns of it.
+    /// Returns the roles of the columns of a file. Adds its other columns to `union`, and to `labels` the labels that
+    /// become columns.
     fn roles(file: &InputFile, options: &Options, union: &mut Union, labels: &mut Vec<Label>) -> Result<Roles, Error> {
         let mut columns = file_columns(file, options.max_record_bytes, &options.on_error)?;
         let mut of_file = options.clone();
@@ -457,7 +465,7 @@ impl Plan {
             _ => None,
         };
         if let Some(id_column) = id_column {
-            // Its pages have a text, wanted or not.
+            // Pages always have a text, so a column name that means no text is ignored.
             if options.text_is_optional {
                 of_file.text_column = options.text_column.clone().filter(|column| !column.is_empty());
             }
@@ -475,7 +483,7 @@ impl Plan {
         Ok(found)
     }
 
-    /// Whether all ids are paths and numbers of records, and so distinct without a check.
+    /// Returns true if all ids are paths and record numbers, and therefore distinct without a check.
     fn ids_are_distinct(&self) -> bool {
         self.selection.spooled.is_empty() && self.roles.iter().flatten().all(|roles| roles.id.is_none())
     }
@@ -484,7 +492,7 @@ impl Plan {
         &self.selection.files
     }
 
-    /// The reader of a file.
+    /// Returns the reader of a file.
     fn read(&self, index: usize) -> Items {
         let roles = match &self.roles[index] {
             Ok(roles) => roles.clone(),
@@ -518,7 +526,8 @@ impl Plan {
         items.unwrap_or_else(|problem| Box::new(std::iter::once(Err(problem))))
     }
 
-    /// Where `id` stands first, before the given record. Reads the files again; asked only when that ends the run.
+    /// Returns the first place of `id` before the given record, if there is one. Reads the files again, so it is called
+    /// only if the hash of an id repeats.
     fn first_place(&self, id: &str, before: (usize, u64)) -> Option<Place> {
         for index in 0..=before.0 {
             for item in self.read(index).flatten() {
@@ -539,7 +548,7 @@ impl Plan {
     }
 }
 
-/// Fails where the text is to come from somewhere else than the text of the pages.
+/// Fails if the text is to come from anywhere but the text of the pages.
 fn check_text_of_pages(file: &InputFile, text_column: Option<&str>) -> Result<(), Error> {
     let what = match file.format {
         Format::Warc => "an archive of the web",
@@ -555,16 +564,16 @@ fn check_text_of_pages(file: &InputFile, text_column: Option<&str>) -> Result<()
     }
 }
 
-/// The columns of a file of records; none of a file that is one document.
+/// Returns the columns of a file of records; no columns for a file that is one document.
 ///
-/// A bad record is an error here already where none is tolerated; otherwise it is reported when the rows are read.
+/// Fails on a bad record if bad records are not tolerated; otherwise the record is reported when the rows are read.
 fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<FileColumns, Error> {
     let tolerate = |problem| if *on_error == OnError::Fail { Err(Error::Record(problem)) } else { Ok(()) };
     let columns = match file.format {
         Format::Text | Format::Lines | Format::Markdown | Format::Html => return Ok(FileColumns::default()),
         Format::Jsonl => return jsonl::columns(file, limit, tolerate),
         Format::Csv | Format::Tsv => csv::columns(file, limit),
-        // What is wrong with them is wrong with all of the file, and not found again when rows are read.
+        // An error here concerns the whole file, and is not found again when rows are read.
         Format::Parquet => return parquet::columns(file).map_err(Error::Record),
         Format::MediaWiki => mediawiki::columns(file, limit),
         Format::Tei => tei::columns(file, limit),
@@ -573,7 +582,7 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
     columns.or_else(|problem| tolerate(problem).map(|()| FileColumns::default()))
 }
 
-/// Returns a batch in which columns have one value each, by their index.
+/// Returns the batch with one value for all rows in each labelled column. Labels name columns by their index.
 fn labelled(batch: RecordBatch, labels: &[(usize, String)]) -> Result<RecordBatch, ArrowError> {
     let (schema, mut columns, rows) = batch.into_parts();
     for (index, value) in labels {
@@ -585,11 +594,11 @@ fn labelled(batch: RecordBatch, labels: &[(usize, String)]) -> Result<RecordBatc
 /// The places that documents come from.
 struct Origins {
     made_in: PathBuf,
-    /// The file and the record of each document that is read and not given yet.
+    /// The index of the file and the number of the record of each document that was read but not yet returned.
     rows: VecDeque<(usize, u64)>,
 }
 
-/// The columns of what says where documents come from.
+/// Returns the columns of the table that says where documents come from.
 pub(crate) fn origins_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("doc_id", DataType::Utf8, false),
@@ -604,22 +613,22 @@ pub struct Documents {
     plan: Plan,
     problems: Problems,
     builder: BatchBuilder,
-    /// `None` where ids are distinct by construction.
+    /// The ids seen so far; `None` if ids are distinct by construction.
     ids: Option<Ids>,
-    /// The file after the one that is being read.
+    /// The index of the file after the one that is being read.
     next_file: usize,
     items: Option<Items>,
-    /// A batch that waits for the rows before it.
+    /// A finished batch, returned after the rows that precede it.
     ready: Option<RecordBatch>,
     documents: u64,
-    /// The places that documents come from, where they are noted.
+    /// The places that documents come from, if they are recorded.
     origins: Option<Origins>,
     left_out: LeftOutCounts,
     ended: bool,
 }
 
 impl Documents {
-    /// The schema of all batches.
+    /// Returns the schema of all batches.
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.plan.schema)
     }
@@ -633,12 +642,12 @@ impl Documents {
         &self.plan.user
     }
 
-    /// Notes from here on where documents come from. The files in the folder `made_in` are none of the user's.
+    /// Starts to record where documents come from. Files in the folder `made_in` are not files of the user.
     pub(crate) fn note_origins(&mut self, made_in: PathBuf) {
         self.origins = Some(Origins { made_in, rows: VecDeque::new() });
     }
 
-    /// Returns true if it is noted where documents come from.
+    /// Returns true if the places that documents come from are recorded.
     pub(crate) fn notes_origins(&self) -> bool {
         self.origins.is_some()
     }
@@ -649,8 +658,9 @@ impl Documents {
         }
     }
 
-    /// Returns the places that the documents of the batch come from that was just given, where they are noted: `doc_id`, `file`, an
-    /// absolute path or a URL, NULL for what is no file of the user's, and `record`, the number of the record in it, from 1.
+    /// Returns where the documents of the batch come from that was just returned, if that is recorded: `doc_id`;
+    /// `file`, an absolute path or a URL, NULL if the document does not come from a file of the user; and `record`, the
+    /// number of the record in the file, from 1.
     pub(crate) fn origins(&mut self, batch: &RecordBatch) -> Result<Option<RecordBatch>, ArrowError> {
         let Some(Origins { made_in, rows }) = &mut self.origins else { return Ok(None) };
         let rows: Vec<_> = rows.drain(..batch.num_rows()).collect();
@@ -667,19 +677,19 @@ impl Documents {
         RecordBatch::try_new(origins_schema(), columns).map(Some)
     }
 
-    /// What they are made of.
+    /// Returns the files and options that the documents are read with.
     pub(crate) fn inputs(&self) -> Inputs {
-        // The rows are the same in any memory.
+        // The memory limit does not change the rows.
         let options = Options { memory: None, ..self.options.clone() };
         Inputs { selection: Arc::clone(&self.plan.selection), options }
     }
 
-    /// Returns true if all ids are distinct by the way they are made, wherever the other files are read.
+    /// Returns true if all ids are distinct by construction, even if other files are read elsewhere.
     pub(crate) fn makes_ids(&self) -> bool {
         self.plan.ids_are_distinct()
     }
 
-    /// What has been read so far.
+    /// Returns the counts and lists of what has been read so far.
     pub(crate) fn summary(&self) -> Summary {
         Summary {
             files: self.plan.files().len(),
@@ -741,7 +751,7 @@ impl Documents {
             return Ok(());
         }
         let file = self.next_file - 1;
-        // If the id stands nowhere before, another one has the same hash.
+        // If no earlier record has the id, another id has the same hash.
         match self.plan.first_place(id, (file, record)) {
             None => Ok(()),
             Some(first) => Err(Error::DuplicateId {

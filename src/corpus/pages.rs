@@ -1,9 +1,9 @@
-//! The pages of Parquet, checked before they are decoded.
+//! Checks of Parquet pages before they are decoded.
 //!
-//! The reader of Parquet makes room for what the header of a page says that the page holds, up to 2 GiB, in each column; of
-//! gzip, for whatever comes out of it; and for all values of a list at once, of which a few bytes can stand for billions. So
-//! [`Pages`] stands between the reader and the file, and refuses what grows too much, is larger than any writer makes it, or
-//! would be in memory at once with more than may be.
+//! The Parquet reader allocates as much as a page header declares, up to 2 GiB in each column; for gzip pages, as much
+//! as they decompress to; and memory for all values of a list at once, although a few bytes can encode billions of
+//! values. [`Pages`] therefore sits between the reader and the file. It refuses pages that grow too much, that are
+//! larger than any writer makes them, or that would exceed the memory for pages at once.
 
 use std::collections::HashMap;
 use std::io::{self, Cursor, Read};
@@ -24,19 +24,20 @@ use crate::thrift::{Header, invalid, read_header};
 /// The largest page that is read. Writers make pages of 1 MiB, some of 100 MiB.
 pub(super) const PAGE_BYTES: u64 = 512 << 20;
 
-/// The largest page of values that are each made of the one before: all of them can be as long as the page.
+/// The largest page of prefix-compressed values (`DELTA_BYTE_ARRAY`): each of its values can be as long as the page.
 const PREFIXED_PAGE_BYTES: u64 = 16 << 20;
 
-/// The longest header of a page; it can hold the least and the greatest value.
+/// The longest page header; a header can hold the minimum and the maximum value.
 const HEADER_BYTES: u64 = 16 << 20;
 
-/// What gzip makes of a byte at most.
+/// The maximum number of bytes that gzip expands one byte to.
 const GZIP_RATIO: u64 = 1032;
 
-/// What a value of a list takes in memory, about, with the levels that say which list it is of.
+/// The approximate memory of a list value, including the levels that assign it to a list.
 const LISTED_BYTES: u64 = 8;
 
-/// Whether the values of a column are made of one another.
+/// Returns true if the values of a column are prefix-compressed, that is each is encoded as a difference from the one
+/// before.
 pub(super) fn is_prefixed(encodings: impl IntoIterator<Item = Encoding>) -> bool {
     encodings.into_iter().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
 }
@@ -47,44 +48,44 @@ pub(super) struct Pages {
     checks: Arc<Checks>,
 }
 
-/// What is known of the pages of a row group.
+/// The limits and the state of the page checks of a row group.
 pub(super) struct Checks {
     chunks: Vec<Chunk>,
     max_ratio: u64,
-    /// How many bytes of pages may be in memory at once.
+    /// Upper bound of the bytes of pages in memory at once.
     most_held: u64,
-    /// How many rows are read at once.
+    /// The number of rows read at once.
     rows: u64,
     state: Mutex<State>,
 }
 
-/// Why a page was refused.
+/// The reason why a page was refused.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Refused {
     Growth(Grown),
-    /// With the pages of which rows are read at once it is so many bytes.
+    /// The pages of the rows that are read at once are too large together: their size in bytes.
     Held(u64),
 }
 
 #[derive(Default)]
 struct State {
-    /// How far each column has grown.
+    /// The compressed and the decoded size of the pages of each column so far.
     grown: Vec<(u64, u64)>,
-    /// Of the pages in gzip whose headers were read last: where their data begin, how many bytes of them are not compressed,
-    /// and how many come of the others.
+    /// The gzip pages whose data have not been checked yet: by the offset of their data, the number of bytes that are
+    /// not compressed, and the number of bytes that the others decompress to.
     gzip: HashMap<u64, (u64, u64)>,
-    /// What each column has in memory, and all of them.
+    /// The pages of each column in memory, and the bytes of all of them.
     held: Vec<Held>,
     all_held: u64,
     refused: Option<Refused>,
 }
 
-/// What a column has in memory: of each of these, how many bytes.
+/// The bytes that a column has in memory, by kind of page.
 #[derive(Clone, Default)]
 struct Held {
     dictionary: u64,
     page: u64,
-    /// The pages before it, since the rows that are being read began.
+    /// The pages before the current one, since the current batch of rows began.
     before: u64,
 }
 
@@ -97,7 +98,8 @@ struct Chunk {
 }
 
 impl Pages {
-    /// Those of which so many rows are read at once, while no more than `most_held` bytes of pages are in memory.
+    /// Creates the checks of a row group of which `rows` rows are read at once, with at most `most_held` bytes of pages
+    /// in memory.
     pub(super) fn new(
         source: store::Source,
         group: &RowGroupMetaData,
@@ -129,12 +131,12 @@ impl Pages {
 }
 
 impl Checks {
-    /// Why a page was refused, if one was.
+    /// Returns why a page was refused, if one was.
     pub(super) fn refused(&self) -> Option<Refused> {
         self.state().refused
     }
 
-    /// Rows are read anew: of the pages before, only the last of each column is needed.
+    /// Begins the next batch of rows: of the pages read before, only the last one of each column is still needed.
     pub(super) fn begin_rows(&self) {
         let mut state = self.state();
         let State { held, all_held, .. } = &mut *state;
@@ -147,7 +149,7 @@ impl Checks {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks a page of a column, of which the data begin at `data`.
+    /// Checks a page of a column whose data begin at offset `data`.
     fn check(&self, column: usize, header: &Header, data: u64) -> io::Result<()> {
         let chunk = &self.chunks[column];
         let &Header { uncompressed, compressed, values, uncompressed_levels, is_uncompressed, encoding, is_dictionary } =
@@ -173,7 +175,7 @@ impl Checks {
             state.refused = Some(Refused::Growth(grown));
             return Err(io::Error::other(grown));
         }
-        // Each of the values that are made of one another can be as long as the page.
+        // Each prefix-compressed value can be as long as the page.
         let bytes = if is_prefixed { bytes * values.clamp(1, self.rows) } else { bytes };
         let held = &mut state.held[column];
         if is_dictionary {
@@ -190,7 +192,8 @@ impl Checks {
         Ok(())
     }
 
-    /// Checks the data of a page in gzip, which the reader would decode to their end. Where they are few, so is what comes.
+    /// Checks the data of a gzip page, since the reader would decompress all of them. Data too short to exceed the
+    /// largest page are not checked.
     fn check_gzip(&self, start: u64, bytes: &[u8]) -> io::Result<()> {
         let Some((levels, most)) = self.state().gzip.remove(&start) else { return Ok(()) };
         let compressed = usize::try_from(levels).ok().and_then(|levels| bytes.get(levels..)).unwrap_or_default();
@@ -235,7 +238,8 @@ impl ChunkReader for Pages {
     }
 }
 
-/// Reads from the header of a page on, once it is checked. What is never read is no header.
+/// A reader that begins at a page header and checks the header at the first read. If it is never read, it need not
+/// begin at a header.
 struct PageReader<R> {
     inner: R,
     /// The header.

@@ -1,7 +1,8 @@
-//! Parquet, row group by row group, all columns. User columns keep their Arrow types.
+//! A reader of Parquet files, row group by row group, with all columns. User columns keep their Arrow types.
 //!
 //! The text column is text, or bytes that are UTF-8; the id column is text or whole numbers. Records have no lines:
-//! errors name them by number. [`super::pages`] bounds what is decoded, and here what comes of it.
+//! errors name them by number. [`super::pages`] limits the pages that are decoded, and this module limits the values
+//! that come of them.
 
 use std::borrow::Cow;
 use std::io;
@@ -40,17 +41,18 @@ use super::{Context, Item};
 use crate::store;
 use crate::thrift::check_schema;
 
-/// How many rows to read at once where values are made of one another.
+/// The number of rows to read at once if values are prefix-compressed.
 const PREFIXED_ROWS: usize = 64;
 
-/// By what the number of rows that are read at once is divided where they do not fit into memory.
+/// The divisor of the number of rows read at once if they do not fit into memory or cannot be read.
 const FEWER_ROWS: usize = 16;
 
-/// What a row takes beside its values, about.
+/// The approximate memory of a row beside its values.
 const ROW_BYTES: usize = 16;
 
-/// Runs a call into the Parquet reader. A damaged file can make the reader panic, on sums that overflow and indices out
-/// of range: such a file is bad input like any other. What panicked is dropped, never used again.
+/// Runs a call into the Parquet reader, and turns panics into errors. A damaged file can make the reader panic, on sums
+/// that overflow and indices out of range: such a file is bad input like any other. A reader that panicked is dropped
+/// and never used again.
 fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Box<Problem>> {
     let reason = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => return Ok(value),
@@ -89,13 +91,14 @@ fn open(file: &InputFile) -> Result<(store::Source, ArrowReaderMetadata), Box<Pr
     Ok((opened, metadata))
 }
 
-/// The schema of a file with timestamps of INT96, of which nanoseconds would make other years before 1677 and after 2262.
+/// Returns the schema with microseconds for timestamps of INT96, if the file has any. As nanoseconds, years before 1677
+/// and after 2262 would become other years.
 fn in_microseconds(metadata: &ArrowReaderMetadata) -> Option<Schema> {
     let columns = metadata.metadata().file_metadata().schema_descr();
     Int96Coercer::new(columns, metadata.schema(), &TimeUnit::Microsecond).coerce()
 }
 
-/// The footer of a file, if there is one where its last bytes say.
+/// Returns the footer of a file, if its last bytes declare one.
 fn footer(source: &store::Source) -> Result<Option<Bytes>, ParquetError> {
     let Some(end) = source.len().checked_sub(8) else { return Ok(None) };
     let tail = source.get_bytes(end, 8)?;
@@ -105,7 +108,7 @@ fn footer(source: &store::Source) -> Result<Option<Bytes>, ParquetError> {
     source.get_bytes(start, usize::try_from(length).unwrap_or(usize::MAX)).map(Some)
 }
 
-/// The columns of the file.
+/// Returns the columns of the file.
 pub(crate) fn columns(file: &InputFile) -> Result<FileColumns, Box<Problem>> {
     let (_, metadata) = open(file)?;
     let mut columns = FileColumns::default();
@@ -123,8 +126,8 @@ pub(crate) fn columns(file: &InputFile) -> Result<FileColumns, Box<Problem>> {
     Ok(columns)
 }
 
-/// The file's schema with text and bytes as views, in lists and structs, too. Views point into the pages that were read, so
-/// that a value that is stored once and stands in many rows is in memory once.
+/// Returns the file's schema with views for text and bytes, in lists and structs, too. Views point into the pages that
+/// were read, so a value that is stored once and used in many rows is in memory once.
 fn as_views(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(with_views).collect::<Vec<_>>();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
@@ -144,12 +147,12 @@ fn with_views(field: &FieldRef) -> FieldRef {
     Arc::new(field.as_ref().clone().with_data_type(data_type))
 }
 
-/// The documents of a file.
+/// Returns the documents of a file.
 pub(crate) fn batches(
     context: Context,
 ) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
     let (mut file, metadata) = open(&context.file)?;
-    // A file that ibid wrote says what its bytes must be. An object would be fetched twice for that.
+    // A file that ibid wrote holds checksums of its bytes. An object would be fetched twice to check them.
     if let store::Source::File(_) = file {
         store::verify_source(&mut file).map_err(|error| {
             Problem::new(&context.file.label, format!("{error:#}")).remedy("put it back from a copy, or write it again")
@@ -181,13 +184,13 @@ struct Batches {
     /// The row groups that have not been begun.
     groups: Range<usize>,
     group: Option<Group>,
-    /// How many records stand before the row group that was begun last.
+    /// The number of records before the row group that was begun last.
     before: u64,
-    /// How many records have been read.
+    /// The number of records that have been read.
     record: u64,
-    /// What has been read and is being given.
+    /// The batch that was read and whose documents are being returned.
     source: Option<Source>,
-    /// How much has been given of how many bytes.
+    /// The bytes of values returned so far, and the length of the file.
     grown: Grown,
     ended: bool,
 }
@@ -197,9 +200,9 @@ struct Group {
     index: usize,
     reader: ParquetRecordBatchReader,
     checks: Arc<Checks>,
-    /// How many rows are read at once.
+    /// The number of rows read at once.
     rows: usize,
-    /// How many rows have been read, and how many of the first ones were given before.
+    /// The number of rows read, and the number of first rows that had been returned before the row group was begun.
     read: usize,
     given: usize,
 }
@@ -249,14 +252,14 @@ impl Batches {
         Ok(())
     }
 
-    /// How many records there are from the next one to the end of the row group that was begun last.
+    /// Returns the number of records from the next one to the end of the row group that was begun last.
     fn rest_of_group(&self) -> u64 {
         let group = self.groups.start.checked_sub(1).map(|group| self.metadata.metadata().row_group(group));
         let rows = group.map_or(0, |group| u64::try_from(group.num_rows()).unwrap_or(0));
         (self.before + rows).saturating_sub(self.record)
     }
 
-    /// The next batch as the file has it.
+    /// Returns the next batch with the columns of the file.
     fn read(&mut self) -> Result<Option<RecordBatch>, Box<Problem>> {
         loop {
             let Some(group) = &mut self.group else {
@@ -278,14 +281,14 @@ impl Batches {
                         return Ok(Some(batch.slice(again, batch.num_rows() - again)));
                     }
                 }
-                // Long rows stand among many short ones, or one that cannot be read among others.
+                // There are long rows among many short ones, or a row that cannot be read: read fewer rows at once.
                 (Err(_), None | Some(Refused::Held(_))) if group.rows > 1 => {
                     let (index, rows, given) =
                         (group.index, group.rows.div_ceil(FEWER_ROWS), group.read.max(group.given));
                     self.group = Some(self.begin_group(index, rows, given)?);
                 }
                 (Err(problem), refused) => {
-                    // What comes of the other groups would be as much.
+                    // The other groups would grow as much.
                     self.ended = matches!(refused, Some(Refused::Growth(_)));
                     return Err(refused.map_or(problem, |refused| self.refusal(refused)));
                 }
@@ -293,7 +296,7 @@ impl Batches {
         }
     }
 
-    /// Begins a row group, of which so many rows were given before.
+    /// Begins a row group whose first `given` rows were returned before.
     fn begin_group(&self, index: usize, rows: usize, given: usize) -> Result<Group, Box<Problem>> {
         let Self { context, file, metadata, .. } = self;
         guarded(&context.file.label, || {
@@ -325,39 +328,40 @@ impl Batches {
     }
 }
 
-/// The problem of a file that grows too much.
+/// Returns the problem of a file that grows too much.
 fn too_much(file: &str, grown: Grown) -> Box<Problem> {
     Problem::new(file, format!("its values grow too much: {grown}")).remedy(Grown::REMEDY)
 }
 
-/// How many rows to read at once, so that a batch holds about 4 MiB when the rows are alike.
+/// Returns the number of rows to read at once, so that a batch holds about 4 MiB if the rows are alike.
 fn rows_at_once(metadata: &ArrowReaderMetadata, group: usize) -> usize {
     let group = metadata.metadata().row_group(group);
     let rows = usize::try_from(group.num_rows()).unwrap_or(0).max(1);
     let bytes = usize::try_from(group.total_byte_size()).unwrap_or(0);
-    // Values that are made of one another can be much longer than what stands for them.
+    // Prefix-compressed values can be much longer than their encoding.
     let is_prefixed = group.columns().iter().any(|column| is_prefixed(column.encodings()));
     let most = if is_prefixed { PREFIXED_ROWS } else { BATCH_ROWS };
-    // NULL takes room, too.
+    // NULL takes memory, too.
     let least = group.num_columns().max(1) * ROW_BYTES;
     (BATCH_BYTES / (bytes / rows).max(least)).clamp(1, most)
 }
 
 /// A batch as read, with its text and ids, from which batches of documents are made.
 ///
-/// One at a time: a batch of views may stand for more text than fits into memory.
+/// They are made one at a time: the views of a batch may refer to more text than fits into memory.
 struct Source {
     batch: RecordBatch,
     /// The number of the first record.
     first: u64,
     texts: Texts,
     ids: Option<Texts>,
-    /// The row that is looked at next.
+    /// The next row to check.
     row: usize,
-    /// The good rows that have not been given yet, and their size.
+    /// The good rows that have not been returned yet, and their size.
     good: Vec<u64>,
     bytes: usize,
-    /// Parts of a batch of good rows of which some value is not of the type that its column has: the last one comes next.
+    /// Parts of a batch of good rows in which some value does not fit the type of its column. The last part is the
+    /// next.
     parts: Vec<Vec<u64>>,
 }
 
@@ -389,8 +393,8 @@ impl Source {
         Ok(Self { batch, first, texts, ids, row: 0, good: Vec::new(), bytes: 0, parts: Vec::new() })
     }
 
-    /// The next documents, at most about 4 MiB, or the problem of the next bad row. What is wrong with all of the file is an
-    /// error.
+    /// Returns the next documents, at most about 4 MiB, or the problem of the next bad row. An error concerns the whole
+    /// file.
     fn next(
         &mut self,
         context: &Context,
@@ -414,13 +418,13 @@ impl Source {
                 if self.good.is_empty() {
                     return Err(too_much(label, more).in_record(record));
                 }
-                // What comes before is given first.
+                // The rows before it are returned first.
                 self.row = row;
                 break;
             }
             *grown = more;
             self.good.push(row as u64);
-            // Columns of other files are NULL, which takes room, too.
+            // Columns of other files are NULL, which takes memory, too.
             self.bytes += size + context.columns.len() * VALUE_BYTES;
         }
         self.bytes = 0;
@@ -428,11 +432,11 @@ impl Source {
         if rows.is_empty() { Ok(None) } else { self.give(context, rows).map(Some) }
     }
 
-    /// The documents of the first of these rows, all where each value is of the type that its column has, or the problem of the
-    /// first row.
+    /// Returns the documents of these rows. If a value does not fit the type of its column, halves the rows until it
+    /// finds the documents or the problem of the first ones, and keeps the rest in `parts`.
     fn give(&mut self, context: &Context, mut rows: Vec<u64>) -> Result<Result<Item, Box<Problem>>, Box<Problem>> {
         loop {
-            // Guarded, since what a damaged file decodes to is not checked by the reader in all its parts.
+            // Guarded, since the reader does not check all that a damaged file decodes to.
             match guarded(&context.file.label, || Ok(self.documents(context, &rows)))? {
                 Ok(item) => return Ok(Ok(item)),
                 Err(problem) if rows.len() == 1 => return Ok(Err(problem.in_record(self.first + rows[0]))),
@@ -441,7 +445,7 @@ impl Source {
         }
     }
 
-    /// What is wrong with a row of so many bytes, if anything is.
+    /// Returns the problem of a row of `bytes` bytes, if it is bad.
     fn problem(&self, context: &Context, row: usize, bytes: usize) -> Option<Box<Problem>> {
         let Context { file, roles, limit, .. } = context;
         if bytes > *limit {
@@ -467,13 +471,13 @@ impl Source {
         }
     }
 
-    /// The documents of these rows.
+    /// Returns the documents of these rows.
     fn documents(&self, context: &Context, rows: &[u64]) -> Result<Item, Box<Problem>> {
         let Context { file, schema, columns, roles, .. } = context;
         let failed = |error: ArrowError| Problem::new(&file.label, format!("its values do not fit together ({error})"));
         let records: Vec<u64> = rows.iter().map(|row| self.first + row).collect();
         let rows = UInt64Array::from(rows.to_vec());
-        // Only these rows become text with offsets.
+        // Only these rows are converted from views to text with offsets.
         let pick = |name: &str, column: &dyn Array, to: &DataType| {
             let picked = take(column, &rows, None).map_err(failed)?;
             cast_with_options(&picked, to, &STRICT).map_err(|error| {
@@ -506,13 +510,13 @@ impl Source {
     }
 }
 
-/// The text or the ids of a batch. Bytes are looked at as text row by row, as many rows may stand for the same ones.
+/// The text or the ids of a batch. Bytes are checked to be UTF-8 row by row, as many rows may share them.
 enum Texts {
     /// '' in every row.
     Empty,
     Strings(StringViewArray),
     Bytes(BinaryViewArray),
-    /// As the others, and '' in the rows that have NULL.
+    /// The inner texts, and '' in the rows that are NULL.
     OrEmpty(Box<Texts>, Option<NullBuffer>),
     Within(Within),
 }
@@ -522,7 +526,7 @@ impl Texts {
         Self::OrEmpty(Box::new(self), nulls)
     }
 
-    /// The text of a row; `None` if it is NULL, not there or not UTF-8.
+    /// Returns the text of a row; `None` if it is NULL, missing or not UTF-8.
     fn get(&self, row: usize) -> Option<Cow<'_, str>> {
         match self {
             Self::Empty => Some("".into()),
@@ -540,7 +544,7 @@ fn is_list(data_type: &DataType) -> bool {
     matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _))
 }
 
-/// The columns that texts are within, which are taken out row by row: many rows may stand for the same ones.
+/// The columns that contain the texts. Texts are extracted row by row, as many rows may share the same ones.
 struct Within {
     columns: Vec<(FieldRef, ArrayRef)>,
     places: TextPlaces,
@@ -582,13 +586,13 @@ impl Within {
 const STRICT: CastOptions<'static> =
     CastOptions { safe: false, format_options: arrow::util::display::FormatOptions::new() };
 
-/// What a column has to be to be read as text.
+/// The types that a column may have to be read as text.
 #[derive(Clone, Copy)]
 enum Wanted {
     Text,
     /// Text or whole numbers.
     Id,
-    /// Text, or what has a plain form as text.
+    /// Text, or a type with a plain form as text.
     Plain,
 }
 
@@ -602,7 +606,7 @@ impl Wanted {
     }
 }
 
-/// The text or id column as text.
+/// Converts the text or id column to text.
 fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<Texts, Box<Problem>> {
     let readable = match column.data_type() {
         DataType::Utf8View => true,
@@ -634,9 +638,9 @@ fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<
     text.as_string_view_opt().cloned().map(Texts::Strings).ok_or_else(|| wrong(text.data_type()))
 }
 
-/// How many bytes the values of some rows of a column have. One that several rows share counts in each.
+/// Returns the number of bytes of the values of some rows of a column. A value that several rows share counts in each.
 fn bytes_of(column: &dyn Array, rows: Range<usize>) -> usize {
-    // Where NULL is, a view may be that of any value.
+    // The view of a NULL may point to any value.
     let valid = |rows: Range<usize>| rows.filter(|row| column.is_valid(*row));
     match column.data_type() {
         DataType::Utf8View => valid(rows).map(|row| column.as_string_view().value(row).len()).sum(),
@@ -672,7 +676,7 @@ fn bytes_of(column: &dyn Array, rows: Range<usize>) -> usize {
             keys.map(|(_, key)| bytes_of(values, key..key + 1)).sum()
         }
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or_default() * rows.len(),
-        // Of a list as a view, which says of each row where it is.
+        // A list view stores for each row where its list is.
         DataType::ListView(_) => {
             let lists = column.as_list_view::<i32>();
             rows.map(|row| lists.value(row)).map(|list| bytes_of(&list, 0..list.len())).sum()
@@ -685,7 +689,7 @@ fn bytes_of(column: &dyn Array, rows: Range<usize>) -> usize {
     }
 }
 
-/// From where to where the values of some rows stand.
+/// Returns the range of the values of some rows.
 fn between(offsets: &[impl OffsetSizeTrait], rows: Range<usize>) -> Range<usize> {
     offsets[rows.start].as_usize()..offsets[rows.end].as_usize()
 }
@@ -741,7 +745,7 @@ mod tests {
         assert_eq!(folder.read(&["a.parquet"], &Options::default()).unwrap(), documents(&[("7", "a"), ("8", "b")]));
     }
 
-    /// A list of texts, a struct with bytes, a map, a dictionary.
+    /// Returns a list of texts, a struct with bytes, a map and a dictionary.
     fn nested(value: &str) -> [(&'static str, ArrayRef); 4] {
         let mut list = arrow::array::ListBuilder::new(arrow::array::StringBuilder::new());
         list.append_value([Some("a"), None, Some(value)]);
@@ -778,7 +782,7 @@ mod tests {
         }
     }
 
-    /// A file of one row group, with pages of 1 MiB or a value.
+    /// Creates a file of one row group, with pages of 1 MiB or of one value.
     fn uneven(lengths: impl IntoIterator<Item = usize>) -> Folder {
         let values: Vec<_> =
             lengths.into_iter().enumerate().map(|(i, length)| format!("{i}{}", "x".repeat(length))).collect();
@@ -803,7 +807,7 @@ mod tests {
     fn pages_that_do_not_fit_into_memory_are_an_error() {
         let folder = uneven([2 << 20, 70 << 20]);
         let read = |memory| folder.read(&["a.parquet"], &Options { memory, ..skip() }).unwrap().len();
-        // There is room to see that the record is too long.
+        // Without a memory limit, the record is read far enough to see that it is too long.
         assert_eq!((read(None), read(Some(256 << 20))), (1, 1));
         let given = Options { memory: Some(256 << 20), ..Options::default() };
         let error = folder.error(&["a.parquet"], &given);
@@ -839,7 +843,7 @@ mod tests {
         assert_eq!(read.summary().documents, 1);
     }
 
-    /// Four row groups of 75 records each, as they are stored, with a byte of record 102 that is not UTF-8.
+    /// Uses four row groups of 75 records each, without a dictionary, and a byte of record 102 that is not UTF-8.
     #[test]
     fn a_record_that_cannot_be_read_leaves_out_the_rest_of_its_row_group_only() {
         let texts = StringArray::from_iter_values((1..=300).map(|i| format!("text {i:03} of many")));
@@ -915,7 +919,7 @@ mod tests {
         let skipping = Options { text_is_optional: true, ..skip() };
         let expected = documents(&[("1", "1970-01-01"), ("3", "")]);
         assert_eq!(folder.read(&["a.parquet"], &skipping).unwrap(), expected);
-        // In a column that is text elsewhere.
+        // The same in a column that is text in another file.
         let one = write(vec![("text", strings(&[Some("a"), Some("b"), Some("c")])), ("day", days)]);
         let other = write(vec![("text", strings(&[Some("d")])), ("day", strings(&[Some("Monday")]))]);
         let folder = Folder::of(&[("a.parquet", &one), ("b.parquet", &other)]);
@@ -937,7 +941,7 @@ mod tests {
         }
     }
 
-    /// A file of these rows with a value that they share, written as `properties` say.
+    /// Creates a file of rows that share one value, written with `properties`.
     fn bomb(length: usize, rows: usize, properties: parquet::file::properties::WriterPropertiesBuilder) -> Folder {
         let schema = Arc::new(Schema::new(vec![Field::new("text", DataType::Utf8, false)]));
         let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties.build())).unwrap();

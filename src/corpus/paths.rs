@@ -1,4 +1,5 @@
-//! From what the user names (files, folders, globs, `-`) to a sorted list of files, each with its format.
+//! The selection of input files: turns the names that the user gives (files, folders, globs, `-`) into a sorted list of
+//! files, each with its format.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -23,12 +24,12 @@ use crate::export::layout::{PARTS, is_file_of_index, is_index};
 use crate::export::{MANIFEST, Manifest, is_within, resolved_input, temporary_file};
 use crate::store::{Location, MAGIC, Nowhere, Object, Source, Stores, leads_above, nowhere};
 
-/// What a file holds.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// One document a file (`.txt`).
     Text,
-    /// One document a line. No extension says so.
+    /// One document a line. No extension implies it.
     Lines,
     /// One document a file, taken as it is: marks such as `#` and `*` stay in the text (`.md`, `.markdown`).
     Markdown,
@@ -38,15 +39,15 @@ pub enum Format {
     Jsonl,
     /// Comma-separated, with a header (`.csv`).
     Csv,
-    /// As CSV, separated by tabs (`.tsv`).
+    /// CSV separated by tabs, with a header (`.tsv`).
     Tsv,
     /// `.parquet`
     Parquet,
-    /// A dump of MediaWiki, a document a page (`.xml`).
+    /// A dump of MediaWiki, one document per page (`.xml`).
     MediaWiki,
-    /// XML of the Text Encoding Initiative, a document a `<TEI>` (`.tei`, and `.xml` whose first element says so).
+    /// XML of the Text Encoding Initiative, one document per `<TEI>` (`.tei`, and `.xml` whose first element says so).
     Tei,
-    /// An archive of the web, a document a page (`.warc`, `.wet`).
+    /// A web archive, one document per page (`.warc`, `.wet`).
     Warc,
 }
 
@@ -54,7 +55,7 @@ const EXTENSIONS: &str = ".txt, .md, .html, .jsonl, .csv, .tsv, .xml (MediaWiki 
      and .tar of such";
 
 impl Format {
-    /// The format that a lower-case file extension, or the option `--format`, says.
+    /// Returns the format that a lower-case file extension, or the option `--format`, names.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "txt" | "text" => Some(Self::Text),
@@ -73,24 +74,24 @@ impl Format {
     }
 }
 
-/// The way in which the bytes of a file become text, and text becomes fields.
+/// The settings by which the bytes of a file become text, and text becomes fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decoding {
-    /// The most bytes that may come of one compressed byte.
+    /// Upper bound of the decompressed bytes per compressed byte.
     pub(crate) max_ratio: u64,
-    /// The most bytes that a window of its compression may take.
+    /// Upper bound of the bytes of a decompression window.
     pub(crate) most_window: u64,
     /// The encoding, where it is not UTF-8.
     pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) fields: Fields,
 }
 
-/// The signs that part the fields of CSV, where they are not those of the format.
+/// The separator and escape characters of CSV, where they are not those of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fields {
-    /// The sign between two fields, a byte of ASCII.
+    /// The character between two fields, a byte of ASCII.
     pub delimiter: Option<u8>,
-    /// The sign before a quote within quotes, where that is not another quote.
+    /// The character before a quote within quotes, where that is not another quote.
     pub escape: Option<u8>,
 }
 
@@ -103,7 +104,7 @@ impl Default for Decoding {
 /// One file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InputFile {
-    /// What to open.
+    /// The path to open.
     pub(crate) path: PathBuf,
     /// The file as errors call it: the path as the user wrote it.
     pub(crate) label: String,
@@ -112,14 +113,14 @@ pub(crate) struct InputFile {
     pub(crate) format: Format,
     pub(crate) compression: Compression,
     pub(crate) decoding: Decoding,
-    /// The object that it is, where it is no file of this machine.
+    /// The object, if the file is in a store and not on this machine.
     pub(crate) object: Option<Object>,
-    /// The values that its place in a data set gives to columns which it does not have.
+    /// The values of columns that the file does not have but its place in a data set gives.
     pub(crate) labels: Vec<Label>,
 }
 
 impl InputFile {
-    /// Opens it to be read in parts.
+    /// Opens the file for reading in parts.
     pub(crate) fn source(&self) -> io::Result<Source> {
         Ok(match &self.object {
             Some(object) => Source::of_object(object.clone()),
@@ -127,8 +128,8 @@ impl InputFile {
         })
     }
 
-    /// Returns what it is to everyone: the URL of an object, the path of a file without links. What was written or copied to a file for
-    /// the run is nothing, such as a pipe, or rows in the folder `made_in`.
+    /// Returns the canonical name of the file: the URL of an object, or the path of a file without symlinks. Returns
+    /// `None` for a file that was written or copied for the run, such as a pipe, or rows in the folder `made_in`.
     pub(super) fn origin(&self, made_in: &Path) -> Option<String> {
         if let Some(object) = &self.object {
             return Some(object.location.url().to_string());
@@ -137,7 +138,7 @@ impl InputFile {
         if is_made { None } else { std::fs::canonicalize(&self.path).ok()?.into_os_string().into_string().ok() }
     }
 
-    /// Opens it to be read from its beginning to its end.
+    /// Opens the file for reading from its beginning to its end.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match &self.object {
             Some(object) => Box::new(object.reader()?),
@@ -145,7 +146,7 @@ impl InputFile {
         })
     }
 
-    /// Standard input, which has no path.
+    /// Returns standard input as a file, which has no path.
     pub(crate) fn stdin(format: Format) -> Self {
         let (path, name) = (PathBuf::new(), "stdin".to_owned());
         Self {
@@ -161,22 +162,22 @@ impl InputFile {
     }
 }
 
-/// What errors call standard input.
+/// The name of standard input in errors.
 pub(super) const STDIN: &str = "standard input";
 
-/// What leads to the file that standard input is, if it is one.
+/// The path that leads to the file that standard input is, if it is one.
 pub const STDIN_FILE: &str = "/dev/stdin";
 
-/// What the inputs came to.
+/// The files that the inputs resolve to.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     /// The files, sorted by name.
     pub(crate) files: Vec<InputFile>,
-    /// What was passed over in folders, and why.
+    /// The entries of folders that are not read, and why.
     pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,
-    /// What could not be looked into, where bad records are left out.
+    /// The problems of files and folders that could not be accessed, if bad records are left out.
     pub(crate) problems: Vec<Problem>,
-    /// Copies of what can be read only once; deleted when dropped.
+    /// Copies of inputs that can be read only once; deleted when dropped.
     pub(crate) spooled: Vec<NamedTempFile>,
     /// Copies of the members of archives; deleted when dropped.
     pub(crate) unpacked: Vec<TempDir>,
@@ -184,22 +185,22 @@ pub(crate) struct Selection {
     pub(crate) is_portion: bool,
 }
 
-/// Why something in a folder is passed over.
+/// The reason why an entry of a folder is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PassedOver {
-    /// Its extension says no format that is known.
+    /// A file whose extension is not that of a known format.
     UnknownKind,
-    /// It is a pipe, a socket or a device.
+    /// A pipe, a socket or a device.
     NoFile,
-    /// It is a link to a folder above it.
+    /// A symlink to a folder above it.
     Loop,
-    /// It is a link to nothing, or was removed meanwhile.
+    /// A symlink to nothing, or an entry that was removed meanwhile.
     Nothing,
-    /// It is a file that is read by another name, to which a link leads.
+    /// A file that is read under another path.
     Known,
-    /// It is a folder of results, such as a corpus or an index.
+    /// A folder of results, such as a corpus or an index.
     Collection,
-    /// It describes a data set in whose folder it stands.
+    /// A file that describes the data set in whose folder it is.
     Description,
 }
 
@@ -213,7 +214,7 @@ impl From<Nowhere> for PassedOver {
 }
 
 impl PassedOver {
-    /// What to call so many of them.
+    /// Returns the plural name of such entries.
     fn name(self) -> &'static str {
         match self {
             Self::UnknownKind => "files of unknown kind",
@@ -226,7 +227,7 @@ impl PassedOver {
         }
     }
 
-    /// How many there are for each reason, with an example.
+    /// Describes the number of entries for each reason, with an example.
     pub(crate) fn summarize(all: &[(Self, PathBuf)]) -> impl Iterator<Item = String> {
         all.chunk_by(|(a, _), (b, _)| a == b).filter_map(|alike| {
             let (why, example) = alike.first()?;
@@ -239,20 +240,20 @@ impl PassedOver {
 struct Found {
     path: PathBuf,
     root: PathBuf,
-    /// Whether the user named this very file.
+    /// True if the user named this very file.
     named: bool,
-    /// True if it is a link.
+    /// True if the path is a symlink.
     is_link: bool,
     object: Option<Object>,
 }
 
-/// A file or object, by whatever name it was reached.
+/// The identity of a file or object, whatever name led to it.
 type Known = (Option<Location>, PathBuf);
 
-/// A file or object, and true if a link below the folder of the input leads to it.
+/// The identity of a file or object, and true if a symlink below the folder of the input leads to it.
 type Place = (Known, bool);
 
-/// The folders of files, by the names by which they were reached.
+/// The canonical paths of folders, by the names by which they were reached.
 #[derive(Default)]
 struct Folders(HashMap<PathBuf, PathBuf>);
 
@@ -277,7 +278,7 @@ impl Folders {
     }
 }
 
-/// Finds the files of all `inputs`. The format of the options overrules the extensions. `stdin` is what `-` reads.
+/// Finds the files of all `inputs`. The format of the options overrules the extensions. `-` reads `stdin`.
 ///
 /// Folders are walked to their depths, following links but no loops, and without hidden files. A path that exists is
 /// never taken for a glob.
@@ -310,7 +311,7 @@ pub(crate) fn expand(
         let file = of_file_url(input)?;
         let input = file.as_deref().unwrap_or(input);
         let path = match tidy(Path::new(input)) {
-            // The folder where one is.
+            // The path `.` is the current folder.
             path if path.as_os_str().is_empty() && !input.is_empty() => PathBuf::from("."),
             path => path,
         };
@@ -335,8 +336,8 @@ pub(crate) fn expand(
     }
     let mut folders = Folders::default();
     let mut found: Vec<_> = found.into_iter().map(|found| (folders.place_of(&found), found)).collect();
-    // A file that was named and stands in a folder that was named, too, is named. One to which links lead has its own name, if that was
-    // found.
+    // A file that was named counts as named even if it is also in a folder that was named. If symlinks lead to a file,
+    // the path without symlinks comes first, if it was found.
     found.sort_by(|((_, linked_a), a), ((_, linked_b), b)| {
         (!a.named, linked_a, &a.path).cmp(&(!b.named, linked_b, &b.path))
     });
@@ -367,7 +368,7 @@ pub(crate) fn expand(
         let (by_name, compression) = from_extension(label);
         let label = label.to_owned();
         let name = id_path(path.strip_prefix(&base).unwrap_or(&path));
-        // Its path has lost a separator where nothing is common.
+        // Without a common folder, the name has lost a slash of the URL.
         let name = if base.as_os_str().is_empty() && object.is_some() { label.clone() } else { name };
         if let Some((kind, compression)) = archives::Kind::of(&label) {
             refuse_result(&path, options)?;
@@ -406,7 +407,7 @@ pub(crate) fn expand(
     Ok(selection)
 }
 
-/// Returns the data sets among the files that were found and not named.
+/// Returns the data sets among the files that were found but not named.
 fn datasets_of(found: &[(Place, Found)], options: &Options) -> Datasets {
     let holds_records = |path: &Path| {
         let (format, _) = from_extension(path.to_str().unwrap_or_default());
@@ -448,14 +449,14 @@ fn format_of_xml(file: &InputFile, limit: usize) -> Option<Format> {
 
 /// Adds a file by its name, or by another one where that is taken.
 fn insert(files: &mut BTreeMap<String, InputFile>, file: InputFile) {
-    // A query of a web server is no part of a name, and may be a secret.
+    // Paths of web objects lack the query, which may be a secret, so two of them may be equal.
     let mut names = (1..).map(|n| if n == 1 { file.name.clone() } else { format!("{}?{n}", file.name) });
     if let Some(name) = names.find(|name| !files.contains_key(name)) {
         files.insert(name.clone(), InputFile { name, ..file });
     }
 }
 
-/// Adds the files in an archive that have a format that is known.
+/// Adds the files of an archive whose format is known.
 fn members(
     archive: InputFile,
     kind: archives::Kind,
@@ -501,7 +502,7 @@ fn of_file_url(input: &str) -> Result<Option<String>, Error> {
     }
 }
 
-/// Fails where a result would take the place of an input.
+/// Fails if a result would replace an input.
 pub fn refuse_result(path: &Path, options: &Options) -> Result<(), Error> {
     let is_in_result = |place: &Path| options.results.iter().any(|result| is_within(place, result));
     let is_result =
@@ -527,7 +528,8 @@ impl Selection {
         self.files.iter().any(|file| matches!(file.format, Format::Html | Format::Warc))
     }
 
-    /// Takes the problems of what could not be looked into. Fails where bad records are none to be left out.
+    /// Returns the problems of files and folders that could not be accessed. Fails with the first of them if bad
+    /// records are not tolerated.
     pub(crate) fn take_problems(&self, on_error: &OnError) -> Result<Problems, Error> {
         let mut problems = Problems::new(on_error);
         for problem in &self.problems {
@@ -551,12 +553,12 @@ impl Selection {
         })
     }
 
-    /// How much the inputs have come to, with what was found of them.
+    /// Returns the number of entries seen so far, including `found`.
     fn seen(&self, found: &[Found]) -> usize {
         found.len() + self.passed_over.len() + self.problems.len()
     }
 
-    /// An error where bad records are none to be left out.
+    /// Adds a problem, or fails with it if bad records are not tolerated.
     fn leave_out(&mut self, problem: Box<Problem>, options: &Options) -> Result<(), Error> {
         if options.on_error == OnError::Fail {
             return Err(Error::Record(problem));
@@ -566,7 +568,7 @@ impl Selection {
     }
 }
 
-/// A path whose bytes that are no text are written as `\xff`, so that two such paths are told apart.
+/// Returns the path with bytes that are not UTF-8 written as `\xff`, so that two such paths are distinct.
 fn written_out(path: &Path) -> String {
     let mut written = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -582,22 +584,22 @@ fn cannot_read(input: &str, error: &dyn std::fmt::Display) -> Error {
     Error::Input(format!("cannot read {input}: {error}"))
 }
 
-/// A folder, however it was named.
+/// Returns the canonical path of a folder, or the given path if it cannot be resolved.
 fn canonical(folder: &Path) -> PathBuf {
     let start = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     std::fs::canonicalize(start).unwrap_or_else(|_| folder.to_path_buf())
 }
 
-/// The path without `.` and doubled separators.
+/// Returns the path without `.` and doubled separators.
 fn tidy(path: &Path) -> PathBuf {
     path.components().filter(|c| *c != Component::CurDir).collect()
 }
 
-/// The format and the compression that the extensions of `name` say. Parquet has its own compression.
+/// Returns the format and the compression that the extensions of `name` imply. Parquet has its own compression.
 fn from_extension(name: &str) -> (Option<Format>, Compression) {
     let name = name.to_lowercase();
     let (rest, last) = name.rsplit_once('.').unwrap_or(("", ""));
-    // No file has lines by its name.
+    // The format `lines` has no extension.
     let by_name = |name: &str| Format::from_name(name).filter(|format| *format != Format::Lines);
     match Compression::of_extension(last) {
         Some(compression) => {
@@ -608,13 +610,13 @@ fn from_extension(name: &str) -> (Option<Format>, Compression) {
     }
 }
 
-/// Whether a name is that of a file that is read, and no folder's.
+/// Returns true if the extension of a name is that of a file that can be read, so that the name is not a folder's.
 pub(crate) fn is_name_of_file(name: &str) -> bool {
     let (format, compression) = from_extension(name);
     format.is_some() || compression != Compression::Plain
 }
 
-/// The deepest folder that holds all `roots`; empty if there is none.
+/// Returns the deepest folder that holds all `roots`; empty if there is none.
 fn common_folder<'a>(mut roots: impl Iterator<Item = &'a Path>) -> PathBuf {
     let Some(first) = roots.next() else { return PathBuf::new() };
     let mut common: Vec<_> = first.components().collect();
@@ -625,7 +627,7 @@ fn common_folder<'a>(mut roots: impl Iterator<Item = &'a Path>) -> PathBuf {
     common.into_iter().collect()
 }
 
-/// The path with `/` between its parts on every system.
+/// Returns the path with `/` between its parts on every system.
 fn id_path(path: &Path) -> String {
     let mut name = String::new();
     for part in path.components() {
@@ -640,7 +642,7 @@ fn id_path(path: &Path) -> String {
     name
 }
 
-/// Adds the files below `folder`; with a pattern, those of them whose path below it matches.
+/// Adds the files below `folder`; with a pattern, only those whose path below `folder` matches.
 fn walk(
     input: &str,
     folder: &Path,
@@ -650,10 +652,10 @@ fn walk(
     selection: &mut Selection,
 ) -> Result<(), Error> {
     let before = selection.seen(found);
-    // The empty path stands for the current folder, which cannot be opened by that name.
+    // The empty path means the current folder, which cannot be opened by that name.
     let start = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
-    // A pattern without `**` reaches no deeper than it has separators.
+    // A pattern without `**` matches no deeper than it has separators.
     let depth = pattern.map(|p| p.glob().glob()).filter(|p| !p.contains("**")).map(|p| p.matches('/').count() + 1);
     let mut entries = WalkDir::new(start)
         .follow_links(true)
@@ -707,14 +709,14 @@ fn walk(
     Ok(())
 }
 
-/// Whether a folder is a corpus, an index, or another folder of results.
+/// Returns true if a folder is a corpus, an index, or another folder of results.
 fn is_collection(folder: &Path, stores: &Arc<Stores>) -> bool {
     (Manifest::is_in(folder) && matches!(Manifest::is_of_ours(folder, stores), Ok(true)))
         || (folder.join(PARTS).is_dir() && matches!(is_index(folder, stores), Ok(true)))
 }
 
-/// Adds what a URL names: an object, the objects below a prefix, or those that match a pattern, as [`glob`] takes it. An object
-/// that exists is never taken for a pattern.
+/// Adds the objects that a URL names: an object, the objects below a prefix, or those that match a pattern, with the
+/// syntax of [`glob`]. An object that exists is never taken for a pattern.
 fn objects(input: &Location, found: &mut Vec<Found>, selection: &mut Selection) -> Result<(), Error> {
     let failed = |error: anyhow::Error| Error::Input(format!("{error:#}"));
     let folder_of = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
@@ -761,7 +763,7 @@ fn objects(input: &Location, found: &mut Vec<Found>, selection: &mut Selection) 
     Ok(())
 }
 
-/// The manifests of the folders in which objects are.
+/// The manifests of the folders that contain objects.
 struct Manifests {
     there: HashSet<Location>,
     read: HashMap<Location, Option<Manifest>>,
@@ -778,14 +780,14 @@ impl Manifests {
         }
     }
 
-    /// Whether an object is a table of an earlier manifest, in whose place another counts now.
+    /// Returns true if an object is a table of an earlier manifest that another table has replaced.
     fn replace(&mut self, object: &Location) -> anyhow::Result<bool> {
         let Some(name) = object.key().filename().filter(|name| name.ends_with(".parquet")) else { return Ok(false) };
         let manifest = self.read(object.folder())?;
         Ok(manifest.is_some_and(|manifest| manifest.instead_of(name).is_some()))
     }
 
-    /// Whether an object is in a corpus, an index or another folder of results below `folder`.
+    /// Returns true if an object is in a corpus, an index or another folder of results below `folder`.
     fn has_collection(&mut self, object: &Location, folder: &Location) -> anyhow::Result<bool> {
         let within = object.folder();
         if is_file_of_index(object) || within.key() == folder.key() || !self.there.contains(&within) {
@@ -839,9 +841,9 @@ pub(super) fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> 
     Ok(glob.compile_matcher())
 }
 
-/// Copies what can be read only once into a temporary file, since schema and rows take two readings. Without a format,
-/// it is Parquet by its first bytes, JSONL where the first byte that is not white space is `{`, MediaWiki or TEI by its first element, else
-/// one text.
+/// Copies an input that can be read only once into a temporary file, since schema and rows are read separately. If no
+/// format is given, the input is Parquet by its first bytes, JSONL if the first byte that is not white space is `{`,
+/// MediaWiki or TEI by its first element, else one text.
 fn spool(
     label: &str,
     from: &mut dyn Read,
@@ -858,7 +860,7 @@ fn spool(
     let compression = Compression::of_first_bytes(&head);
     let wanted = if compression == Compression::Plain { Wanted::of(&head, options) } else { Wanted::All };
     let mut from = Limited::new(head.as_slice().chain(from), wanted);
-    // One call reads and writes, so a full disk and a broken pipe look alike: the message names both ends.
+    // One call reads and writes, so a full disk cannot be told from a broken pipe: the message names both ends.
     io::copy(&mut from, &mut copy).map_err(|e| match from.has_no_end() {
         Some(_) if options.on_error == OnError::Fail => {
             let problem = Problem::too_long(label, "the line", options.max_record_bytes);
@@ -893,31 +895,32 @@ fn spool(
     Ok(file)
 }
 
-/// How much of a stream is wanted, which may have no end.
+/// The part of a stream that is copied. A stream may be endless.
 #[derive(Clone, Copy)]
 enum Wanted {
     All,
-    /// So many bytes, which are enough to see that it is too long, or none of its kind.
+    /// The first bytes, which are enough to see that the record is too long, or that the stream is not of its format.
     Bytes(u64),
-    /// As long as no line has more bytes.
+    /// The whole stream, as long as no line has more bytes.
     Lines(u64),
 }
 
-/// What may stand around a record that is not too long: a byte order mark, and the first of two bytes that end a line.
+/// The bytes that may surround a record that is not too long: a byte order mark, and the first of two bytes that end a
+/// line.
 const AROUND: u64 = 4;
 
-/// The longest line of a stream that is passed over where bad records are left out.
+/// The longest line of a stream that is skipped if bad records are left out.
 const LONGEST_PASSED_OVER: u64 = 1 << 30;
 
 impl Wanted {
-    /// Of a stream that begins so and is not compressed.
+    /// Returns the part to copy of a stream that begins with `head` and is not compressed.
     fn of(head: &[u8], options: &Options) -> Self {
         let limit = options.max_record_bytes as u64;
         let text = head.strip_prefix(&BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
         match options.format {
             None | Some(Format::Parquet) if head.starts_with(b"PAR1") => Self::All,
             Some(Format::Parquet) => Self::Bytes(head.len() as u64),
-            // One record.
+            // The whole stream is one record.
             Some(Format::Text | Format::Markdown | Format::Html) => Self::Bytes(limit + AROUND),
             None if !matches!(text, [] | [b'{' | b'<', ..]) => Self::Bytes(limit + AROUND),
             _ if options.on_error == OnError::Fail => Self::Lines(limit + AROUND),
@@ -926,11 +929,11 @@ impl Wanted {
     }
 }
 
-/// Reads what is wanted of a stream.
+/// A reader of the wanted part of a stream.
 struct Limited<R> {
     inner: R,
     wanted: Wanted,
-    /// How many bytes the line has that was read last, where it begins, and how many lines stand before it.
+    /// The length of the current line so far, the offset at which it begins, and the number of lines before it.
     begun: u64,
     start: u64,
     lines: u64,
@@ -941,7 +944,7 @@ impl<R> Limited<R> {
         Self { inner, wanted, begun: 0, start: 0, lines: 0 }
     }
 
-    /// How many bytes a line may have, where one has more.
+    /// Returns the maximum length of a line, if the current line is longer.
     fn has_no_end(&self) -> Option<u64> {
         match self.wanted {
             Wanted::Lines(most) if self.begun > most => Some(most),

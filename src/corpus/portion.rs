@@ -1,4 +1,4 @@
-//! Parts of the files to be read, each of which another machine reads.
+//! Portions of the input files, each of which another machine reads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use super::paths::{Fields, InputFile, Selection};
 use super::{Boilerplate, Compression, Documents, Format, OnError, Options, PageFilter, open_selection};
 use crate::store::{Object, ObjectMessage, Stores};
 
-/// The bytes of files that one portion should have.
+/// The target size of a portion, in bytes of its files.
 const BYTES: u64 = 256 << 20;
 
-/// The bytes that a file counts for beside its own: a request, and its names in the plan.
+/// The bytes added to the size of each file, for a request and for its names in the plan.
 const OF_FILE: u64 = 4 << 10;
 
-/// The most portions: each becomes two files, which all that reads the corpus opens.
+/// The maximum number of portions: each becomes two files, which every reader of the corpus opens.
 const MOST: usize = 1000;
 
 /// Some of the files of a corpus, and how they are read.
@@ -28,7 +28,7 @@ pub(crate) struct Portion {
     files: Vec<FileMessage>,
     #[prost(message, optional, tag = "2")]
     reading: Option<ReadingMessage>,
-    /// True if there are others.
+    /// True if the corpus has more than one file.
     #[prost(bool, tag = "3")]
     is_one_of_many: bool,
 }
@@ -86,7 +86,7 @@ struct ReadingMessage {
 
 impl ReadingMessage {
     fn new(options: &Options) -> Self {
-        // The format is said of each file, and the memory is that of the machine that reads.
+        // Each file has its own format, and the memory is that of the machine that reads.
         let Options {
             text_column,
             text_is_optional,
@@ -150,7 +150,7 @@ impl ReadingMessage {
 }
 
 impl FileMessage {
-    /// A file that all machines reach; others are `None`.
+    /// Returns the message of a file that all machines can reach, `None` for other files.
     fn new(file: &InputFile) -> Option<Self> {
         let object = file.object.as_ref().filter(|object| !object.location.has_key())?;
         Some(Self {
@@ -180,7 +180,7 @@ impl FileMessage {
 }
 
 impl Portion {
-    /// Opens its files, in so much memory, if that has a limit.
+    /// Opens the files of the portion, within `memory` if that is a limit.
     pub(crate) fn open(self, memory: Option<usize>, stores: &Arc<Stores>) -> Result<Documents> {
         let options = Options { memory, ..self.reading.context("files without options")?.options()? };
         let files = self.files.into_iter().map(|file| file.file(&options, stores)).collect::<Result<_>>()?;
@@ -188,7 +188,7 @@ impl Portion {
         Ok(open_selection(selection, &options)?)
     }
 
-    /// The files of this portion and those of another one.
+    /// Returns the files of this portion and those of another one.
     pub(crate) fn with(mut self, other: Self) -> Self {
         self.files.extend(other.files);
         self
@@ -196,8 +196,9 @@ impl Portion {
 }
 
 impl Selection {
-    /// Deals the files out to portions, in their order: so many at least, as far as there are files. Returns `None` where some are read by this process
-    /// alone: files of this machine, copies of members of archives, and what has a key in its address.
+    /// Distributes the files over portions, in their order: at least `least` portions, if there are enough files.
+    /// Returns `None` if only this process can read some of the files: files of this machine, copies of members of
+    /// archives, and objects with a key in their address.
     pub(crate) fn portions(&self, options: &Options, least: usize) -> Option<Vec<Portion>> {
         let files = self.files.iter().map(FileMessage::new).collect::<Option<Vec<_>>>()?;
         let size = |file: &InputFile| OF_FILE + file.object.as_ref().map_or(0, |object| object.size);
@@ -211,7 +212,7 @@ impl Selection {
         let mut before = 0;
         let mut last = None;
         for (file, size) in files.into_iter().zip(sizes) {
-            // A file belongs where its first byte is.
+            // A file belongs to the portion that its first byte falls into.
             let place = before / each;
             if last != Some(place) {
                 portions.push(empty.clone());

@@ -1,4 +1,4 @@
-//! Bad records: what one is, how it reads, and what becomes of it.
+//! Bad records: their places, their error messages, and the quarantine.
 
 use std::fmt::{self, Display};
 use std::fs::{self, File};
@@ -14,25 +14,25 @@ use parquet::file::reader::Length as _;
 
 use crate::store::{Explained, Source, Stores};
 
-/// How many characters of a bad record an error shows.
+/// The maximum number of characters of a bad record that an error shows.
 const EXCERPT: usize = 80;
 
-/// How many bad records are listed; the others are only counted.
+/// The maximum number of bad records that are listed; the others are only counted.
 pub(crate) const LISTED: usize = 1000;
 
-/// An entry of the quarantine is no longer: what is kept of a record is escaped.
+/// Upper bound of the length of a quarantine entry: the bytes of a record are escaped in it.
 const LONGEST_ENTRY: u64 = 8 << 20;
 
-/// How much of a bad record is kept for the quarantine.
+/// The maximum number of bytes of a bad record that the quarantine keeps.
 const QUARANTINED_BYTES: usize = 1 << 20;
 
-/// What became of the whole reading.
+/// An error that ends the reading.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The inputs or the options ask for something that cannot be done.
+    /// Inputs or options that ask for something that cannot be done.
     #[error("{0}")]
     Input(String),
-    /// A bad record, where none is tolerated.
+    /// A bad record, if none is tolerated.
     #[error("{0}")]
     Record(Box<Problem>),
     /// Two documents with one id.
@@ -43,25 +43,25 @@ pub enum Error {
     DuplicateId {
         /// The id.
         id: String,
-        /// Where it stands first.
+        /// The first place of the id.
         first: Place,
-        /// Where it stands again.
+        /// The second place of the id.
         second: Place,
     },
-    /// A file of ours, such as the quarantine, could not be written.
+    /// An output file, such as the quarantine, that could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The rows did not fit the schema made for them: a fault of ours.
+    /// Rows that do not fit the schema made for them: a bug in ibid.
     #[error("internal error while building documents: {0}; please report it")]
     Arrow(#[from] arrow::error::ArrowError),
 }
 
-/// Where a record stands.
+/// The place of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file, as the user wrote it.
@@ -86,21 +86,21 @@ pub struct Problem {
     pub(crate) file: String,
     /// The line, from 1.
     pub(crate) line: Option<u64>,
-    /// The byte of the file, from 0; of a compressed file, of what it holds.
+    /// The byte offset in the file, from 0; for a compressed file, in its decompressed content.
     pub(crate) byte: Option<u64>,
     /// The number of the record, from 1.
     pub(crate) record: Option<u64>,
-    /// How many records are left out with it, itself among them.
+    /// The number of records that are left out with it, including itself.
     pub(crate) records: u64,
-    /// What is wrong and why.
+    /// The error and its cause.
     pub(crate) reason: String,
-    /// What to do about it, unless the reason says it.
+    /// The advice to the user; empty if the reason contains it.
     pub(crate) remedy: String,
-    /// The place, escaped, at most 80 characters.
+    /// The record around the place, escaped, at most 80 characters.
     pub(crate) excerpt: Option<String>,
     /// The beginning of the record, for the quarantine.
     data: Option<String>,
-    /// Whether that is not all of it.
+    /// True if `data` is not the whole record.
     is_cut: bool,
 }
 
@@ -120,7 +120,7 @@ impl Problem {
         })
     }
 
-    /// A file that cannot be opened or read. What a store says has what to do in it.
+    /// Creates the problem of a file that cannot be opened or read. The message of a store already contains the advice.
     pub(crate) fn of_io(file: &str, what: &str, error: &io::Error) -> Box<Self> {
         match Explained::of_io(error) {
             Some(explained) => Self::new(file, explained.reason()).remedy(""),
@@ -143,7 +143,8 @@ impl Problem {
         self
     }
 
-    /// With so many records, itself among them, which stand together and cannot be read without it.
+    /// Sets the number of records that are lost, including this one: they follow it in its row group and cannot be read
+    /// without it.
     pub(crate) fn with_records(mut self: Box<Self>, records: u64) -> Box<Self> {
         if records > 1 {
             self.reason = format!("{}, nor can the {} records behind it in its row group", self.reason, records - 1);
@@ -160,7 +161,7 @@ impl Problem {
         self
     }
 
-    /// Of a record that is read up to the problem, and no further.
+    /// Marks the record as read no further than the problem.
     pub(crate) fn cut(mut self: Box<Self>) -> Box<Self> {
         self.is_cut = true;
         self
@@ -171,24 +172,24 @@ impl Problem {
         self
     }
 
-    /// As [`Self::remedy`], unless the reason says what to do.
+    /// Sets the remedy as [`Self::remedy`] does, unless the reason says what to do.
     pub(crate) fn remedy_unless_told(self: Box<Self>, remedy: &str) -> Box<Self> {
         if self.remedy.is_empty() { self } else { self.remedy(remedy) }
     }
 
-    /// A record, a line or a file of more than `limit` bytes, of which nobody has all.
+    /// Creates the problem of a record, a line or a file of more than `limit` bytes, which is not read to its end.
     pub(crate) fn too_long(file: &str, what: &str, limit: usize) -> Box<Self> {
         let problem = Self::new(file, format!("{what} is longer than {limit} bytes")).cut();
         problem.remedy("raise the limit with `max_record_bytes`, or leave bad records out with `on_error = skip`")
     }
 
-    /// An id that is too long to stand in each row about its document.
+    /// Creates the problem of an id that is too long to be repeated in each row about its document.
     pub(crate) fn long_id(file: &str, column: &str) -> Box<Self> {
         Self::new(file, format!("the id, {column:?}, is longer than {LONGEST_ID} bytes"))
             .remedy("shorten it, name another column with `id_column`, or leave bad records out with `on_error = skip`")
     }
 
-    /// Bytes that are not UTF-8, from byte `at` of `data`.
+    /// Creates the problem of bytes that are not UTF-8, from byte `at` of `data`.
     pub(crate) fn not_utf8(file: &str, data: &[u8], at: usize) -> Box<Self> {
         let byte = data.get(at).copied().unwrap_or_default();
         Self::new(file, format!("the byte 0x{byte:02X} is not valid UTF-8"))
@@ -230,7 +231,7 @@ impl Display for Problem {
     }
 }
 
-/// At most 80 characters of `data` around its byte `at`, with everything escaped that a terminal could act on.
+/// Returns at most 80 characters of `data` around its byte `at`, with everything escaped that a terminal could act on.
 fn excerpt(data: &[u8], at: usize) -> String {
     let start = if data.len() <= EXCERPT { 0 } else { at.min(data.len()).saturating_sub(EXCERPT / 2) };
     let text = String::from_utf8_lossy(&data[start..data.len().min(start + 4 * EXCERPT)]);
@@ -248,7 +249,7 @@ fn excerpt(data: &[u8], at: usize) -> String {
     shown
 }
 
-/// What to do with a bad record.
+/// The handling of bad records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum OnError {
     /// Stop with an error.
@@ -256,19 +257,20 @@ pub enum OnError {
     Fail,
     /// Leave it out, count it and list it.
     Skip,
-    /// As `Skip`, and write it into this file: a JSON object a line, with `file`, `line`, `byte`, `record` (NULL where
-    /// not known), `reason`, and in `data` the record, at most its first MiB. If that is not all of it, `cut` is true.
+    /// Skip it, and write it into this file: one JSON object per line, with `file`, `line`, `byte`, `record` (NULL
+    /// where not known), `reason`, and `data`, at most the first MiB of the record. If that is not the whole record,
+    /// `cut` is true.
     Quarantine(Quarantine),
 }
 
-/// The file of bad records, to which all readers of a run add.
+/// The file of bad records, to which all readers of a run append.
 #[derive(Debug, Clone)]
 pub struct Quarantine {
-    /// Its place.
+    /// The path that errors name.
     path: PathBuf,
-    /// The file that takes it.
+    /// The path of the file that is written.
     file: PathBuf,
-    /// Whether it is that of this run already, and no longer that of an earlier one.
+    /// True if this run has emptied the file, so that it no longer holds the entries of an earlier run.
     begun: Arc<Mutex<bool>>,
 }
 
@@ -281,21 +283,21 @@ impl PartialEq for Quarantine {
 impl Eq for Quarantine {}
 
 impl Quarantine {
-    /// Makes one that is written to this file.
+    /// Creates a quarantine that is written to this file.
     pub fn new(path: PathBuf) -> Self {
         Self { file: path.clone(), path, begun: Arc::default() }
     }
 
-    /// The same, collected in a file; errors name its place.
+    /// Returns the quarantine, written to `file`; errors still name its original path.
     pub fn collected_in(self, file: PathBuf) -> Self {
         Self { file, ..self }
     }
 
-    /// Fails where a file stands there that is no quarantine, such as an input.
+    /// Fails if `path` is an existing file that is not a quarantine, such as an input, or a pipe or a device.
     pub fn check(path: &Path, stores: &Arc<Stores>) -> Result<(), Error> {
         let refused =
             |why: &str| Err(Error::Input(format!("{} {why}; name another file with `quarantine`", path.display())));
-        // To look into a pipe would take something out, or wait for it.
+        // Reading a pipe would take bytes out of it, or wait for them.
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return if path == "/dev/null" { Ok(()) } else { refused("is a pipe or a device") };
         }
@@ -317,7 +319,7 @@ impl Quarantine {
         }
     }
 
-    /// Opens it, empty for the first reader.
+    /// Opens the file for appending; the first reader empties it.
     fn open(&self) -> io::Result<File> {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if !*begun {
@@ -336,11 +338,11 @@ pub struct Skipped {
     pub file: String,
     /// The line, from 1.
     pub line: Option<u64>,
-    /// The byte of the file, from 0; of a compressed file, of what it holds.
+    /// The byte offset in the file, from 0; for a compressed file, in its decompressed content.
     pub byte: Option<u64>,
-    /// Which record of the file it is, from 1.
+    /// The number of the record in the file, from 1.
     pub record: Option<u64>,
-    /// What is wrong and why.
+    /// The error and its cause.
     pub reason: String,
 }
 
@@ -365,21 +367,21 @@ impl Display for Skipped {
     }
 }
 
-/// Where bad records go.
+/// The collector of bad records.
 #[derive(Debug)]
 pub(crate) struct Problems {
     quarantine: Option<Quarantine>,
-    /// Its file, once there is something for it.
+    /// The file of the quarantine, once it is open.
     file: Option<BufWriter<File>>,
     tolerated: bool,
     /// The first thousand bad records.
     pub(crate) skipped: Vec<Skipped>,
-    /// How many there were.
+    /// The number of bad records.
     pub count: u64,
 }
 
 impl Problems {
-    /// Takes none yet.
+    /// Creates a collector without bad records.
     pub(crate) fn new(on_error: &OnError) -> Self {
         let quarantine = match on_error {
             OnError::Fail | OnError::Skip => None,
@@ -388,7 +390,7 @@ impl Problems {
         Self { quarantine, file: None, tolerated: *on_error != OnError::Fail, skipped: Vec::new(), count: 0 }
     }
 
-    /// Makes the quarantine that of this run, and no longer that of an earlier one.
+    /// Opens the quarantine, which empties the file of an earlier run.
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
         if let (Some(quarantine), None) = (&self.quarantine, &self.file) {
             let opened = quarantine.open().map_err(|source| Error::Write { path: quarantine.path.clone(), source })?;
@@ -397,7 +399,7 @@ impl Problems {
         Ok(())
     }
 
-    /// An error where none is tolerated; else counts, lists and writes the problem.
+    /// Fails if bad records are not tolerated; else counts, lists and writes the problem.
     pub(crate) fn take(&mut self, problem: Box<Problem>) -> Result<(), Error> {
         if !self.tolerated {
             return Err(Error::Record(problem));

@@ -1,4 +1,4 @@
-//! A folder of files, and what reading them gives, for tests.
+//! Test helpers: a folder of files, and the documents read from it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::{Documents, Options, open_with_stdin};
 pub(super) struct Folder(TempDir);
 
 impl Folder {
-    /// A folder with these files; their folders are made.
+    /// Creates a folder with these files, and their parent folders.
     pub(super) fn of(files: &[(&str, &[u8])]) -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
         for (name, data) in files {
@@ -39,7 +39,7 @@ impl Folder {
             .map_err(|e| self.shorten(&e))
     }
 
-    /// All documents, or the first error.
+    /// Returns all documents, or the first error.
     pub(super) fn batch(&self, inputs: &[&str], options: &Options) -> Result<RecordBatch, String> {
         let documents = self.open(inputs, options)?;
         let schema = documents.schema();
@@ -47,24 +47,24 @@ impl Folder {
         Ok(concat_batches(&schema, &batches).unwrap())
     }
 
-    /// The ids and texts.
+    /// Returns the ids and texts.
     pub(super) fn read(&self, inputs: &[&str], options: &Options) -> Result<Vec<(String, String)>, String> {
         self.batch(inputs, options).map(|batch| pairs(&batch))
     }
 
-    /// The documents as a table, a line a row, cells apart by `|`.
+    /// Returns the documents as a table, one line per row, with cells separated by `|`.
     pub(super) fn table(&self, inputs: &[&str], options: &Options) -> Vec<String> {
         let table = pretty_format_batches(&[self.batch(inputs, options).unwrap()]).unwrap().to_string();
         let rows = table.lines().filter(|line| line.starts_with('|'));
         rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>().join("|")).collect()
     }
 
-    /// The error that reading gives.
+    /// Returns the error of reading.
     pub(super) fn error(&self, inputs: &[&str], options: &Options) -> String {
         self.batch(inputs, options).unwrap_err()
     }
 
-    /// The message without the folder's own path.
+    /// Returns the message without the folder's own path.
     fn shorten(&self, error: &dyn std::fmt::Display) -> String {
         error.to_string().replace(&format!("{}/", self.0.path().display()), "")
     }
@@ -75,7 +75,7 @@ pub(super) fn pairs(batch: &RecordBatch) -> Vec<(String, String)> {
     column(0).zip(column(1)).collect()
 }
 
-/// Pairs of an id and a text, as [`Folder::read`] gives them.
+/// Returns pairs of an id and a text, as [`Folder::read`] does.
 pub(super) fn documents(given: &[(&str, &str)]) -> Vec<(String, String)> {
     given.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect()
 }
@@ -92,7 +92,7 @@ pub(super) fn bzip2(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Options that leave bad records out.
+/// Returns options that leave bad records out.
 pub(super) fn skip() -> Options {
     Options { on_error: super::OnError::Skip, ..Options::default() }
 }

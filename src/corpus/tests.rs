@@ -1,4 +1,4 @@
-//! What reading gives, whatever the formats.
+//! Tests of reading that hold for all formats.
 
 use std::sync::Arc;
 
@@ -365,7 +365,7 @@ fn a_data_set_of_hugging_face_has_splits_and_its_readme_is_no_document() {
     let expected =
         [&["doc_id|text|split"], &train[..], &others.each_ref().map(String::as_str), &["notes.txt|five|"]].concat();
     assert_eq!(folder.table(&["a"], &Options::default()), expected);
-    // Several configurations; a file with a column of its own keeps that.
+    // Several configurations; a file that has one of the columns itself keeps its values.
     folder.add("a/en/test.csv", b"id,text,split\n7,six,dev\n");
     let table = folder.table(&["a"], &Options::default());
     assert_eq!(table[0], "doc_id|text|split|config");
@@ -373,7 +373,7 @@ fn a_data_set_of_hugging_face_has_splits_and_its_readme_is_no_document() {
         table.contains(&"7|six|dev|en".to_owned()) && table.contains(&"1|one|train|default".to_owned()),
         "{table:?}"
     );
-    // Within a folder of several data sets, and named.
+    // A data set in a folder inside the input; and a README that is named, which is a document and no card.
     assert!(folder.table(&[""], &Options::default()).contains(&"7|six|dev|en".to_owned()));
     let named = folder.table(&["a/README.md", "a/data"], &Options::default());
     assert!(named[0] == "doc_id|text" && named.iter().any(|row| row.starts_with("README.md|")), "{named:?}");
@@ -385,7 +385,7 @@ fn other_folders_have_no_splits_and_their_readme_is_a_document() {
     for files in [
         [("README.md", &b"---\ntitle: Notes\nlanguage: en\n---\n"[..]), ("train.jsonl", jsonl)],
         [("README.md", b"# Ferries"), ("train.jsonl", jsonl)],
-        // Cards alone are texts like others.
+        // A card without files of records is a text like others.
         [("README.md", CARD), ("train/a.txt", b"text")],
     ] {
         let table = Folder::of(&files).table(&[""], &Options::default());

@@ -84,7 +84,7 @@ mod tests {
         let folder = Folder::of(&[
             ("a.html", "<title>é</title><p>中".as_bytes()),
             ("b.htm", b"<meta charset=iso-8859-1><p>caf\xE9"),
-            // What is valid UTF-8 is read as such: pages are converted more often than their declarations.
+            // Valid UTF-8 is read as UTF-8: pages are converted more often than their declarations.
             ("c.xhtml", "<?xml version='1.0' encoding='gb2312'?><p>中</p>".as_bytes()),
         ]);
         let expected = documents(&[("a.html", "é\n\n中"), ("b.htm", "café"), ("c.xhtml", "中")]);

@@ -1,12 +1,12 @@
-//! Texts that are within columns, or in several: `content.body`, `messages[].content`, `title+body`.
+//! Texts inside nested columns, or in several columns: `content.body`, `messages[].content`, `title+body`.
 
 use serde_json::Value;
 
-/// Where the text of a record is: in one place or several, of which the texts stand one after the other, apart by blank lines.
+/// The places of the text of a record. The texts of several places are joined in order, separated by blank lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextPlaces(Vec<TextPlace>);
 
-/// A column, and the way to texts within its values.
+/// A column, and the steps to texts within its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TextPlace {
     column: String,
@@ -15,9 +15,9 @@ struct TextPlace {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
-    /// Into the value of a key of an object.
+    /// The step into the value of a key of an object.
     Key(String),
-    /// Into all items of a list.
+    /// The step into all items of a list.
     Items,
 }
 
@@ -25,7 +25,7 @@ enum Step {
 const BETWEEN: &str = "\n\n";
 
 impl TextPlaces {
-    /// Reads such as `messages[].content` or `title+body`; a name alone is the column.
+    /// Parses a name such as `messages[].content` or `title+body`; a name alone is the column.
     pub(super) fn of(name: &str) -> Self {
         Self(name.split('+').map(|place| TextPlace::of(place.trim())).collect())
     }
@@ -35,7 +35,7 @@ impl TextPlaces {
         Self(vec![TextPlace { column: name.to_owned(), steps: Vec::new() }])
     }
 
-    /// Returns true if the name is more than that of a column.
+    /// Returns true if the name is more than the name of a column.
     pub(super) fn is_within(&self) -> bool {
         self.0.len() > 1 || self.0.iter().any(|place| !place.steps.is_empty())
     }
@@ -44,8 +44,8 @@ impl TextPlaces {
         self.0.iter().map(|place| place.column.as_str())
     }
 
-    /// Returns the text of a record, of which `value_of` gives the values by column. Fails where there is none, with what is there
-    /// instead.
+    /// Returns the text of a record; `value_of` returns the value of a column. Fails if there is no text, with a
+    /// description of what is there instead.
     pub(super) fn text(&self, value_of: impl Fn(&str) -> Option<Value>) -> Result<String, String> {
         let mut texts = Vec::new();
         for place in &self.0 {

@@ -1,7 +1,7 @@
-//! Archives of the web: WARC, a document a page, and WET, the texts of pages (ISO 28500).
+//! Web archives: WARC, one document per page, and WET, the texts of pages (ISO 28500).
 //!
-//! Pages are responses of the status 2xx, resources and conversions that are HTML or plain text. All other records, such as requests, images
-//! and redirects, are left out and counted. HTML loses its markup.
+//! Pages are responses of the status 2xx, resources and conversions that are HTML or plain text. All other records,
+//! such as requests, images and redirects, are left out and counted. HTML loses its markup.
 
 use std::io::Read;
 
@@ -28,30 +28,30 @@ const LONGEST_LINE: usize = 64 << 10;
 /// The most lines of the head of a record.
 const MOST_LINES: usize = 1000;
 
-/// The columns of a file. Fails on a file that is none.
+/// Returns the columns of a file. Fails if the file is not a web archive.
 pub(super) fn columns(file: &InputFile, limit: usize) -> Result<FileColumns, Box<Problem>> {
     Records::open(file, limit)?.head()?;
     let mut columns = FileColumns::default();
     for name in ["text"].iter().chain(&COLUMNS) {
-        // There are four.
+        // Four columns are never too many.
         let _ = columns.add(name, Kind::Text);
     }
     Ok(columns)
 }
 
-/// The documents of a file.
+/// Returns the documents of a file.
 pub(super) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
     let mut records = Records::open(&context.file, context.limit)?;
     Ok(std::iter::from_fn(move || records.item(&context).transpose()))
 }
 
-/// The records of a file, and where it stands.
+/// The records of a file, and the position of the reader.
 struct Records {
     file: String,
     stream: Stream,
     limit: usize,
     record: u64,
-    /// The first byte of the record.
+    /// The offset of the first byte of the record.
     start: u64,
     line: Vec<u8>,
     /// True if `line` is the first line of a record.
@@ -67,7 +67,7 @@ impl Head {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Adds a line such as `Name: value`, or one that goes on with the one before.
+    /// Adds a line such as `Name: value`, or one that continues the line before.
     fn add(&mut self, line: &[u8]) {
         let line = String::from_utf8_lossy(line);
         match (line.split_once(':'), self.0.last_mut()) {
@@ -80,7 +80,7 @@ impl Head {
         }
     }
 
-    /// Returns the type of a content and the charset that it names.
+    /// Returns the MIME type of the content and the charset that it names.
     fn content_type(&self) -> (String, Option<String>) {
         let mut parts = self.get("content-type").unwrap_or_default().split(';');
         let mime = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -106,7 +106,7 @@ impl Records {
         })
     }
 
-    /// Returns the next page, or that a record is none; nothing at the end.
+    /// Returns the next page, or `LeftOut` if the record is not a page; `None` at the end.
     fn item(&mut self, context: &Context) -> Result<Option<Item>, Box<Problem>> {
         let Some(head) = self.head()? else { return Ok(None) };
         let length = head.get("content-length").and_then(|length| length.parse::<u64>().ok());
@@ -178,7 +178,7 @@ impl Records {
         Err(self.problem(&format!("its head has more than {MOST_LINES} lines")))
     }
 
-    /// Passes over what is no record, up to the next one.
+    /// Skips lines that are not part of a record, up to the next record, and returns their problem.
     fn lost(&mut self) -> Box<Problem> {
         let start = self.start;
         let problem = Problem::new(
@@ -188,14 +188,14 @@ impl Records {
         .in_record(self.record + 1)
         .at_byte(start)
         .showing(&self.line, 0);
-        // An error ends the file.
+        // A read error ends the file.
         while !self.has_begun && matches!(self.next_line(), Ok(false)) {
             self.has_begun = self.line.starts_with(b"WARC/");
         }
         problem
     }
 
-    /// Reads a line; true at the end of the file.
+    /// Reads a line; returns true at the end of the file.
     fn next_line(&mut self) -> Result<bool, Box<Problem>> {
         self.start = self.stream.offset();
         match self.stream.read_line(LONGEST_LINE, &mut self.line) {
@@ -219,7 +219,7 @@ impl Records {
         self.each_piece(length, |_| ())
     }
 
-    /// Calls `take` with so many bytes, in pieces.
+    /// Calls `take` with the next `length` bytes, in pieces.
     fn each_piece(&mut self, length: u64, mut take: impl FnMut(&[u8])) -> Result<(), Box<Problem>> {
         let mut left = length;
         while left > 0 {
@@ -256,7 +256,8 @@ fn is_text(mime: &str) -> bool {
     matches!(mime, "text/plain" | "text/markdown")
 }
 
-/// Returns the page of a response of HTTP, if it is one. Fails where it cannot be decoded, within so many bytes.
+/// Returns the page of an HTTP response, if it is one. Fails if the body cannot be decoded. Decompresses at most one
+/// byte more than `limit`.
 fn of_response(response: &[u8], limit: usize, cutter: &Cutter) -> Result<Option<Page>, String> {
     let mut head = Head(Vec::new());
     let mut rest = response;
@@ -274,7 +275,7 @@ fn of_response(response: &[u8], limit: usize, cutter: &Cutter) -> Result<Option<
         return Ok(None);
     }
     let names = |field: &str, value: &str| head.get(field).is_some_and(|given| given.eq_ignore_ascii_case(value));
-    // Writers of archives undo either, and leave the field as it was.
+    // Writers of archives may undo both encodings and leave the field as it was.
     let whole = if names("transfer-encoding", "chunked") { dechunked(rest) } else { None };
     let body = whole.as_deref().unwrap_or(rest);
     let within = limit as u64 + 1;
@@ -293,7 +294,7 @@ fn of_response(response: &[u8], limit: usize, cutter: &Cutter) -> Result<Option<
     }
 }
 
-/// Returns the bytes of chunks, if they are such.
+/// Returns the bytes of a chunked body, or `None` if it is not chunked.
 fn dechunked(body: &[u8]) -> Option<Vec<u8>> {
     let (mut whole, mut rest) = (Vec::new(), body);
     loop {
@@ -309,7 +310,7 @@ fn dechunked(body: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the page that some content is, if it is one. Fails where it is in no encoding that is known.
+/// Returns the page of some content, if it is HTML or plain text. Fails if its encoding is not known.
 fn of_content(head: &Head, content: &[u8], cutter: &Cutter) -> Result<Option<Page>, String> {
     let (mime, charset) = head.content_type();
     let is_html = is_html(&mime);
@@ -393,7 +394,7 @@ mod tests {
             ("http://x.org/f", "Unpacked before."),
             ("http://x.org/g", "Wörter"),
         ]);
-        // Each record is a member of its own, or all are one.
+        // Each record is a gzip member of its own, or all are one.
         let members: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
         let folder = Folder::of(&[
             ("a.warc", &records.concat()),

@@ -1,7 +1,8 @@
 //! XML as a stream of events, each of bounded length.
 //!
-//! quick-xml holds an event at a time, and an event is a tag, a comment, or the text between two tags or entities. [`Metered`] stands
-//! between it and the file, so that none is longer than the limit: of a longer text it passes over the rest, and any other event ends in an error.
+//! quick-xml holds one event at a time: a tag, a comment, or the text between two tags or entities. [`Metered`] sits
+//! between quick-xml and the file, so that no event is longer than the limit: it skips the rest of a longer text, and
+//! fails on any other event that is too long.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -18,13 +19,14 @@ use super::problem::Problem;
 /// The longest name of an element.
 pub(super) const LONGEST_NAME: usize = 256;
 
-/// The bytes by which an event may be longer than its text, for the marks around it.
+/// The number of bytes by which an event may be longer than its text, for the markup around it.
 const MARKS: usize = 64;
 
-/// The bytes of a record that are kept as they stand in the file: a byte more than the quarantine takes, which shows that it is cut.
+/// The number of bytes of a record that are kept unchanged: one more than the quarantine takes, which shows that the
+/// record is cut.
 const KEPT: usize = (1 << 20) + 1;
 
-/// Keeps an event of a record as it stands in the file, for the quarantine.
+/// Keeps the unchanged bytes of an event of a record, for the quarantine.
 pub(super) fn keep(kept: &mut Vec<u8>, event: &[u8]) {
     let room = KEPT.saturating_sub(kept.len());
     kept.extend_from_slice(&event[..event.len().min(room)]);
@@ -69,7 +71,7 @@ pub(super) fn reader(source: Metered) -> Reader<Metered> {
     let mut reader = Reader::from_reader(source);
     let config = reader.config_mut();
     config.expand_empty_elements = true;
-    // After a problem, elements end that began before it.
+    // After a problem, end tags may follow whose start tags came before it.
     config.allow_unmatched_ends = true;
     reader
 }
@@ -80,8 +82,8 @@ pub(super) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     unescape(&attribute.value).ok().map(Cow::into_owned)
 }
 
-/// Returns the problem of an event that cannot be read and begins at `line` and `byte`.
-/// `too_long` is the limit that it is longer than.
+/// Returns the problem of an event that cannot be read and begins at `line` and `byte`. `too_long` is the limit, if the
+/// event is longer.
 pub(super) fn broken(
     file: &str,
     error: &quick_xml::Error,
@@ -101,22 +103,22 @@ pub(super) fn broken(
     problem.showing(event, 0).at_line(line).at_byte(byte)
 }
 
-/// The bytes of a file, as many an event as may be.
+/// A reader of the bytes of a file that limits the bytes of each event.
 pub(super) struct Metered {
     stream: Stream,
-    /// The bytes before those of the stream: the beginning of a tag, or all of it, that was read already.
+    /// The bytes to return before those of the stream: the beginning of a tag, or a whole tag, that was already read.
     pub(super) replay: Vec<u8>,
-    /// The most bytes of an event.
+    /// Upper bound of the bytes of an event.
     most: usize,
-    /// The number of bytes taken of the event, and the first of them.
+    /// The number of bytes taken of the current event, and its first byte.
     taken: usize,
     first: Option<u8>,
-    /// True if the rest of a text was passed over, and the line ends in it.
+    /// True if the rest of a text was skipped. `lines` counts the line ends in the skipped bytes.
     pub(super) cut_off: bool,
     pub(super) lines: u64,
-    /// True if something else than text was too long.
+    /// True if an event other than text was too long.
     pub(super) too_long: bool,
-    /// Why the file cannot be read any further.
+    /// The problem that ends the reading of the file.
     pub(super) failure: Option<Box<Problem>>,
 }
 
@@ -135,22 +137,22 @@ impl Metered {
         }
     }
 
-    /// Returns the same, with an event before it that was read already.
+    /// Returns the reader, which first returns an event that was already read.
     pub(super) fn replaying(self, event: Vec<u8>) -> Self {
         Self { replay: event, ..self }
     }
 
-    /// Begins an event, of which nothing is read yet.
+    /// Begins an event, and resets what is known of the one before.
     pub(super) fn begin_event(&mut self) {
         (self.taken, self.first, self.cut_off, self.too_long) = (0, None, false, false);
     }
 
-    /// Returns the place in the file.
+    /// Returns the offset in the file.
     pub(super) fn offset(&self) -> u64 {
         self.stream.offset() - self.replay.len() as u64
     }
 
-    /// Passes over the rest of a text.
+    /// Skips the rest of a text.
     fn skip_text(&mut self) -> Result<(), Box<Problem>> {
         loop {
             let bytes = self.stream.fill()?;
@@ -164,10 +166,10 @@ impl Metered {
         }
     }
 
-    /// Passes over all that comes before the next tag that reading can go on with, by its name; the name of an end tag begins with `/`.
-    /// `None` if there is none.
+    /// Skips everything before the next tag at which reading can resume. `is_place` recognizes the tag by its name; the
+    /// name of an end tag begins with `/`. Returns `None` if there is no such tag.
     pub(super) fn seek(mut self, is_place: impl Fn(&[u8]) -> bool) -> Option<Self> {
-        // A tag up to the end of its name.
+        // `replay` collects a tag up to the end of its name.
         self.replay.clear();
         loop {
             let bytes = match self.stream.fill() {
@@ -207,7 +209,8 @@ impl Metered {
         }
     }
 
-    /// Makes sure that there are bytes to take, or that the file has ended.
+    /// Applies the limit before the next bytes: skips the rest of a text that is too long, and marks any other event as
+    /// too long.
     fn prepare(&mut self) -> Result<(), Box<Problem>> {
         let taken = self.taken;
         if taken < self.most {
@@ -217,7 +220,7 @@ impl Metered {
             self.too_long = true;
             return Ok(());
         }
-        // The last character of what is kept is kept whole.
+        // The last character that is kept is kept whole.
         let goes_on = self.stream.fill()?.first().is_some_and(|b| b & 0b1100_0000 == 0b1000_0000);
         if goes_on && taken < self.most + 3 { Ok(()) } else { self.skip_text() }
     }

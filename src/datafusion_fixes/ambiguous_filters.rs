@@ -1,5 +1,5 @@
-//! DF-25296 (fixed in 56): the physical filter pushdown looks a column up by name, and of two columns of one name it filters the
-//! first. Remove with version 56; test the_wrong_column_of_two_is_asked fails then.
+//! DF-25296 (fixed in 56): the physical filter pushdown looks a column up by name, and filters the first of two columns
+//! with the same name. Remove with version 56; test the_wrong_column_of_two_is_asked fails then.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl PhysicalOptimizerRule for AmbiguousFilters {
     }
 }
 
-/// The columns of an operator that would be taken for others.
+/// Returns the columns of an operator that would be mistaken for others.
 fn ambiguous(plan: &Arc<dyn ExecutionPlan>) -> HashSet<usize> {
     let schema = plan.schema();
     let mut known = HashMap::new();
@@ -57,7 +57,8 @@ fn ambiguous(plan: &Arc<dyn ExecutionPlan>) -> HashSet<usize> {
             found.extend([first, at]);
         }
     }
-    // A filter of a key of a semi join is also asked of the side of which no column is given, by the name of the key.
+    // DataFusion also applies a filter on a key of a semi join to the side that has no output columns, by the name of
+    // the key.
     if let Some(join) = plan.downcast_ref::<HashJoinExec>()
         && matches!(join.join_type(), JoinType::LeftSemi | JoinType::RightSemi)
     {

@@ -20,8 +20,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::map_batches::MapBatchesExec;
 
-/// A sort gets batches of at most this part of the memory of all operators, if they have more rows than one: it takes the first,
-/// twice, whatever others have.
+/// The divisor of the memory limit that gives the most bytes of a batch below a sort, unless the batch has one row. A
+/// sort reserves memory for its first batch, twice, whatever other operators have reserved.
 const PART_OF_SORT: usize = 128;
 
 /// Compacts string views below each sort, where it also splits large batches, and above each sort and merge.
@@ -62,12 +62,12 @@ fn has_views(schema: &SchemaRef) -> bool {
     schema.fields().iter().any(|field| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView))
 }
 
-/// Gives the batches of its input, with views into buffers of their own.
+/// Returns an operator that outputs the batches of its input, with views into buffers of their own.
 fn compacted(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     MapBatchesExec::over("CompactExec", input, |batches, _, _| batches.map(|batch| Ok(compact(&batch?)?)).boxed())
 }
 
-/// As [`compacted`], in batches that a sort has memory for.
+/// Returns the operator of [`compacted`], which also splits batches so that a sort has memory for them.
 fn split(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     MapBatchesExec::over("CompactExec", input, |batches, _, context| {
         let most = match context.memory_pool().memory_limit() {
@@ -83,7 +83,7 @@ fn split(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     })
 }
 
-/// Adds the halves of a batch, and halves of these, of at most `most` bytes or one row.
+/// Halves a batch until each piece has at most `most` bytes, or one row, and adds the pieces.
 fn halve(batch: RecordBatch, most: usize, pieces: &mut Vec<RecordBatch>) {
     let rows = batch.num_rows();
     if rows <= 1 || bytes_of(&batch) <= most {
@@ -104,7 +104,7 @@ fn bytes_of(batch: &RecordBatch) -> usize {
     viewed.sum::<usize>() + copied_bytes(batch)
 }
 
-/// Returns the bytes that are copied with a batch: of views what they view is not.
+/// Returns the bytes that are copied with a batch: of a view, the view itself, but not the text that it points to.
 pub(crate) fn copied_bytes(batch: &RecordBatch) -> usize {
     let bytes = batch.columns().iter().map(|column| match column.data_type() {
         DataType::Utf8View | DataType::BinaryView => column.len() * size_of::<u128>(),

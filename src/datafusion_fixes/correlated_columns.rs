@@ -54,10 +54,11 @@ fn of_subquery(subquery: Subquery) -> Result<Transformed<Subquery>> {
     plan.map_data(|plan| Ok(subquery.with_plan(plan.into())))
 }
 
-/// What stands above a part of a subquery: what it gives, and what it calls its rows if it renames them.
+/// An operator above a part of a subquery: its output schema, and its alias if it renames its rows.
 type Above = (DFSchemaRef, Option<TableReference>);
 
-/// A part of a subquery with names of their own for the columns of its conditions, below these operators, after so many that were named.
+/// Gives the ambiguous columns in the conditions of a part of a subquery unique names. `above` are the operators above
+/// this part, and `count` is the number of columns that were named so far.
 fn named(plan: LogicalPlan, above: &[Above], count: &mut usize) -> Result<Transformed<LogicalPlan>> {
     let plan = match plan {
         LogicalPlan::Filter(filter) => named_in_filter(filter, above, count)?,
@@ -71,7 +72,7 @@ fn named(plan: LogicalPlan, above: &[Above], count: &mut usize) -> Result<Transf
         let below = plan.map_children(|below| {
             let before = *count;
             let below = named(below, &above, count)?;
-            // Nothing is seen of a table with a name but what it shows.
+            // Above a table alias only its output columns are visible, so the output must have the new names.
             let hidden = if is_alias { before } else { *count } + 1..=*count;
             below.map_data(|below| hidden.map(name).try_fold(below, |below, name| showing(below, &name)))
         })?;
@@ -83,7 +84,7 @@ fn name(number: usize) -> String {
     format!("__correlated_{number}")
 }
 
-/// The same rows with a column of what is below, if that can be.
+/// Adds a column of the input to the output of a plan, if possible.
 fn showing(plan: LogicalPlan, name: &str) -> Result<LogicalPlan> {
     if plan.schema().iter().any(|(_, field)| *field.name() == name) {
         return Ok(plan);
@@ -103,7 +104,7 @@ fn showing(plan: LogicalPlan, name: &str) -> Result<LogicalPlan> {
     }
 }
 
-/// Whether another column is meant by the name of a column, or none, above a condition on rows of this schema.
+/// Returns true if the name of a column refers to another column, or to none, above a condition on rows of this schema.
 fn is_ambiguous(column: &Column, of_rows: &DFSchemaRef, above: &[Above]) -> bool {
     let mut table = column.relation.as_ref();
     for (schema, alias) in iter::once((of_rows, &None)).chain(above.iter().rev().map(|(schema, alias)| (schema, alias)))

@@ -46,12 +46,12 @@ impl PhysicalOptimizerRule for ExactStatistics {
     }
 }
 
-/// Whether it makes one group of all rows, and not of what other parts have aggregated.
+/// Returns true if an aggregate makes one group of all rows, and not of the partial results of other partitions.
 fn is_of_rows(aggregate: &AggregateExec) -> bool {
     aggregate.mode().input_mode() == AggregateInputMode::Raw && aggregate.group_expr().is_empty()
 }
 
-/// Whether what statistics say of it is so.
+/// Returns true if the statistics that answer an aggregate are exact.
 fn is_known(aggregate: &AggregateExec) -> bool {
     let is_count = |of: &Arc<AggregateFunctionExpr>| {
         of.fun().name() == "count" && of.expressions().iter().all(|of| of.is::<Literal>())

@@ -1,6 +1,6 @@
-//! DF-24763 (fixed in 56) for bounds; no upstream issue found for aggregates: of two bounds with one constant, `x <= 2 AND 2 >
-//! x`, the stricter is dropped; a predicate without columns is pushed below a global aggregate, which then returns its row
-//! nevertheless. Remove when both are fixed; test a_condition_goes_below_an_aggregate_of_all_rows fails then.
+//! DF-24763 (fixed in 56) for bounds; no upstream issue found for aggregates: of two bounds with one constant, `x <= 2
+//! AND 2 > x`, the stricter is dropped; a predicate without columns is pushed below a global aggregate, which still
+//! returns its row then. Remove when both are fixed; test a_condition_goes_below_an_aggregate_of_all_rows fails then.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl OptimizerRule for FilterPushdownFix {
         self.0.name()
     }
 
-    // Of each filter when it gets there: a bound may have its constant from a view that it was pushed through.
+    // Each filter is rewritten where it arrives: a bound may get its constant from a view that it was pushed through.
     fn apply_order(&self) -> Option<ApplyOrder> {
         self.0.apply_order()
     }
@@ -38,13 +38,13 @@ impl OptimizerRule for FilterPushdownFix {
     }
 }
 
-/// Whether a plan gives groups of which one has all rows, be there any or none.
+/// Returns true if a plan is an aggregate with a group of all rows, which exists even without rows.
 fn has_group_of_all(plan: &LogicalPlan) -> bool {
     let LogicalPlan::Aggregate(aggregate) = plan else { return false };
     aggregate.group_expr.is_empty() || aggregate.group_expr.iter().any(|expr| matches!(expr, Expr::GroupingSet(_)))
 }
 
-/// The same condition; where it is a bound, with its constant on the right.
+/// Returns the same condition, with the constant on the right if it is a bound.
 fn turned(condition: Expr) -> Expr {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op, right })

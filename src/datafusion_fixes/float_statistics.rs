@@ -24,7 +24,7 @@ pub(crate) struct IgnoreFloatStatistics;
 
 impl PhysicalOptimizerRule for IgnoreFloatStatistics {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, options: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        // Nobody else looks at the rows then.
+        // With filter pushdown into Parquet, only the scan filters the rows, so its predicate must stay.
         let is_filter = options.execution.parquet.pushdown_filters;
         plan.transform_up(|plan| {
             let scan = plan.downcast_ref::<DataSourceExec>().and_then(|scan| scan.data_source().downcast_ref());
@@ -45,7 +45,7 @@ impl PhysicalOptimizerRule for IgnoreFloatStatistics {
     }
 }
 
-/// The scan without what is said of floats, if it is one of Parquet that has any.
+/// Returns the scan without the statistics of floats, if it is a Parquet scan with columns of floats.
 fn distrusting(scan: &FileScanConfig, is_filter: bool) -> Option<FileScanConfig> {
     let source = scan.file_source().downcast_ref::<ParquetSource>()?;
     let schema = scan.file_source().table_schema().table_schema();

@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{self, VisitMut, VisitorMut};
 
 use super::statements::in_sql;
 
-/// Makes `FROM t` what it stands for.
+/// Rewrites `FROM t` to `SELECT * FROM t`.
 pub(super) fn select_all(statement: &mut Statement) {
     if let Some(statement) = in_sql(statement) {
         let ControlFlow::Continue(()) = statement.visit(&mut SelectAll);

@@ -27,7 +27,7 @@ impl OptimizerRule for GroupDependencies {
         if !more {
             return Ok(Transformed::no(plan));
         }
-        // What stands above takes what it knows from below.
+        // Operators derive their dependencies from their inputs, so all schemas above are recomputed.
         plan.transform_up_with_subqueries(|plan| {
             Ok(Transformed::yes(match plan.recompute_schema()? {
                 LogicalPlan::Aggregate(aggregate) if says_more(&aggregate)? => {
@@ -39,13 +39,13 @@ impl OptimizerRule for GroupDependencies {
     }
 }
 
-/// Whether columns hang on a part of the group.
+/// Returns true if an aggregate has a functional dependency keyed on a part of its group.
 fn says_more(aggregate: &Aggregate) -> Result<bool> {
     let columns = aggregate.group_expr_len()?;
     Ok(aggregate.schema.functional_dependencies().iter().any(|known| known.source_indices.len() < columns))
 }
 
-/// An aggregate of which nothing is known but that there is one row of each group.
+/// Returns the aggregate with a single functional dependency: it has one row for each group.
 fn of_whole_groups(mut aggregate: Aggregate) -> Result<Aggregate> {
     let columns = aggregate.group_expr_len()?;
     let schema = Arc::unwrap_or_clone(aggregate.schema);

@@ -1,5 +1,5 @@
-//! No upstream issue found: DataFusion passes over parts of statements without a word, or takes them for something else, such as PREWHERE
-//! or a FILTER of a scalar function. Remove when it refuses them; test a_condition_is_passed_over fails then.
+//! No upstream issue found: DataFusion silently ignores parts of statements, or misreads them, such as PREWHERE or a
+//! FILTER of a scalar function. Remove when it refuses them; test a_condition_is_passed_over fails then.
 
 use std::ops::ControlFlow;
 
@@ -12,8 +12,8 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::statements::in_sql;
 
-/// Fails where a part of a statement would be passed over, or taken for something else. `is_scalar` knows the functions that give a
-/// value for each row.
+/// Returns an error if DataFusion would ignore or misread a part of a statement. `is_scalar` returns true for the name
+/// of a function that gives a value for each row.
 pub(super) fn refuse_ignored_syntax(statement: &mut Statement, is_scalar: &dyn Fn(&str) -> bool) -> Result<()> {
     match look(statement, is_scalar) {
         ControlFlow::Continue(()) => Ok(()),
@@ -26,7 +26,7 @@ fn look(statement: &mut Statement, is_scalar: &dyn Fn(&str) -> bool) -> ControlF
     in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Ignored { is_scalar }))
 }
 
-/// Whether a table is to be one that has no end.
+/// Returns true if a statement creates an unbounded table.
 fn is_unbounded(statement: &Statement) -> bool {
     match statement {
         Statement::CreateExternalTable(table) => table.unbounded,
@@ -35,7 +35,7 @@ fn is_unbounded(statement: &Statement) -> bool {
     }
 }
 
-/// A part that would be passed over, and what to write instead.
+/// A part of a statement that would be ignored, and what to write instead.
 struct Found {
     part: &'static str,
     instead: &'static str,
@@ -45,7 +45,7 @@ struct Ignored<'a> {
     is_scalar: &'a dyn Fn(&str) -> bool,
 }
 
-/// The first of the parts that is there.
+/// Breaks with the first of the parts that is present.
 fn first<const N: usize>(parts: [(bool, &'static str, &'static str); N]) -> ControlFlow<Found> {
     match parts.into_iter().find(|(is_there, ..)| *is_there) {
         Some((_, part, instead)) => ControlFlow::Break(Found { part, instead }),
@@ -62,7 +62,7 @@ const UNCHECKED: (&str, &str) = (
 );
 const TRANSACTIONS: &str = "each statement counts once it has run, and there is nothing to go back to; leave it out";
 
-/// Whether a column is named as what stands behind the first `_` of `1_000`.
+/// Returns true if a column is named by the rest of a number such as `1_000`: everything from its first `_` on.
 fn ends_with_digits(item: &SelectItem) -> bool {
     let SelectItem::ExprWithAlias { expr, alias } = item else { return false };
     let is_of_digits = |c: char| c == '_' || c.is_ascii_digit();
@@ -93,14 +93,14 @@ fn joins(tables: &TableWithJoins) -> ControlFlow<Found> {
     })
 }
 
-/// Whether equal rows are to be counted where sets are taken from one another.
+/// Returns true if a query has EXCEPT ALL or INTERSECT ALL, which count equal rows.
 fn counts_rows(body: &SetExpr) -> bool {
     let SetExpr::SetOperation { op, set_quantifier, left, right } = body else { return false };
     let is_counted = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
     is_counted && *op != SetOperator::Union || counts_rows(left) || counts_rows(right)
 }
 
-/// Whether a call says which rows it takes, and how, as those of aggregates and window functions may.
+/// Returns true if a call has syntax that selects or orders rows, which only aggregates and window functions may have.
 fn is_of_rows(call: &ast::Function) -> bool {
     let of_arguments = match &call.args {
         FunctionArguments::List(list) => list.duplicate_treatment.is_some() || !list.clauses.is_empty(),

@@ -29,7 +29,7 @@ impl AnalyzerRule for InListFix {
             plan => {
                 let names = NamePreserver::new(&plan);
                 let rewritten = plan.map_expressions(|expr| {
-                    // Of sets of groups no name can be kept.
+                    // The names of grouping sets cannot be kept.
                     if matches!(expr, Expr::GroupingSet(_)) {
                         return Ok(Transformed::no(expr));
                     }
@@ -47,7 +47,7 @@ impl AnalyzerRule for InListFix {
     }
 }
 
-/// A condition of which NULL is as good as false, so that lists may be joined in it, but not those of `NOT IN` among alternatives.
+/// Rewrites a condition in which NULL counts as false. Its lists may be merged, except for those of `NOT IN` below OR.
 fn of_condition(condition: Expr, is_alternative: bool) -> Result<Expr> {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
@@ -63,7 +63,7 @@ fn of_condition(condition: Expr, is_alternative: bool) -> Result<Expr> {
     }
 }
 
-/// Any other expression.
+/// Rewrites any other expression.
 fn of_value(expr: Expr) -> Result<Expr> {
     let rewritten = expr.transform_up(|expr| match expr {
         Expr::InList(_) => Ok(Transformed::yes(hidden(expr))),
@@ -72,7 +72,7 @@ fn of_value(expr: Expr) -> Result<Expr> {
         {
             Ok(Transformed::yes(hidden(expr)))
         }
-        // Of which it makes alternatives.
+        // The simplifier rewrites `NOT (a AND b)` to alternatives.
         Expr::Not(ref of) if matches!(**of, Expr::BinaryExpr(BinaryExpr { op: Operator::And, .. })) => {
             Ok(Transformed::yes(hidden(expr)))
         }
@@ -81,17 +81,18 @@ fn of_value(expr: Expr) -> Result<Expr> {
     rewritten.data()
 }
 
-/// The same condition, as nothing that is simplified.
+/// Wraps a condition so that the simplifier leaves it alone.
 fn hidden(condition: Expr) -> Expr {
     nullif(condition, lit(ScalarValue::Boolean(None)))
 }
 
-/// Whether a condition is a comparison with one value, or may become one: of a view, or once NOT is gone.
+/// Returns true if a condition is a comparison with one value, or may become one: as a column of a view, or once NOT is
+/// removed.
 fn may_be_equation(expr: &Expr) -> bool {
     matches!(expr, Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }) | Expr::Column(_) | Expr::Not(_))
 }
 
-/// Whether an element of a list is a constant that is not NULL.
+/// Returns true if an element of a list is a constant that is not NULL.
 fn is_value(element: &Expr) -> bool {
     match element {
         Expr::Literal(value, _) => !value.is_null(),

@@ -67,7 +67,7 @@ impl PhysicalOptimizerRule for JoinGuarantees {
     }
 }
 
-/// Whether it asks for an order that is not just that of the one key of a join.
+/// Returns true if an operator asks for an order other than the order of the one key of a join.
 fn asks_for_order(plan: &Arc<dyn ExecutionPlan>) -> bool {
     match plan.downcast_ref::<SortMergeJoinExec>() {
         Some(join) => join.on().len() > 1,
@@ -75,7 +75,7 @@ fn asks_for_order(plan: &Arc<dyn ExecutionPlan>) -> bool {
     }
 }
 
-/// Whether what it reads is sorted for it, if it is not in order.
+/// Returns true if the input of an operator is sorted for it unless it is in order already.
 fn sorts_input(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.required_input_ordering().iter().any(Option::is_some)
 }
@@ -109,7 +109,7 @@ impl<'a> Join<'a> {
         Some(Self { plan, left, right, join_type, on, projection })
     }
 
-    /// The sides, and whether there may be NULL instead of their rows.
+    /// Returns the sides, each with true if NULL may replace its rows.
     fn sides(&self) -> [(&'a Arc<dyn ExecutionPlan>, bool); 2] {
         let [left, right] = match self.join_type {
             JoinType::Left => [false, true],
@@ -120,7 +120,8 @@ impl<'a> Join<'a> {
         [(self.left, left), (self.right, right)]
     }
 
-    /// Whether it claims what is not so, or would once more is sorted. `has_orders` says whether the plan asks for orders.
+    /// Returns true if the join claims too much, or would once more of the plan is sorted. `has_orders` is true if the
+    /// plan asks for orders.
     fn may_claim_too_much(&self, has_orders: bool) -> Result<bool> {
         let is_broken_by_nulls = |side: &Arc<dyn ExecutionPlan>| {
             let classes = properties(side).eq_group();
@@ -130,7 +131,7 @@ impl<'a> Join<'a> {
         if self.sides().into_iter().any(|(side, may_be_null)| may_be_null && is_broken_by_nulls(side)) {
             return Ok(true);
         }
-        // The side whose order is taken to hold among equal rows of the other one.
+        // The side whose order DataFusion claims to hold among equal rows of the other side.
         let second = match (self.join_type, self.plan.maintains_input_order().as_slice()) {
             (JoinType::Inner | JoinType::Left, [true, false]) => self.right,
             (JoinType::Inner | JoinType::Right, [false, true]) => self.left,
@@ -139,19 +140,19 @@ impl<'a> Join<'a> {
         if second.properties().output_ordering().is_some() || second.exists(|plan| Ok(sorts_input(plan)))? {
             return Ok(true);
         }
-        // Both sides of such a join are sorted, by its keys and by what is asked of it.
+        // Both sides of a sort-merge join are sorted, by its keys and by the order that is required of it.
         let is_merge = self.plan.is::<SortMergeJoinExec>();
         Ok(is_merge && (has_orders || !properties(second).constants().is_empty()))
     }
 
-    /// What holds for its rows.
+    /// Returns the properties that hold for the rows of the join.
     fn known(&self) -> Result<EquivalenceProperties> {
         let of_side = |(side, may_be_null)| if may_be_null { or_null(side) } else { Ok(properties(side).clone()) };
         let [left, right] = self.sides().map(of_side);
         let (schema, _) = build_join_schema(&self.left.schema(), &self.right.schema(), &self.join_type);
         let schema = Arc::new(schema);
         let order = self.plan.maintains_input_order();
-        // With no probe side, the order of one side is all.
+        // Without a probe side, the order is the order of one side alone.
         let known =
             join_equivalence_properties(left?, right?, &self.join_type, Arc::clone(&schema), &order, None, self.on)?;
         let Some(columns) = self.projection else { return Ok(known) };
@@ -159,7 +160,8 @@ impl<'a> Join<'a> {
     }
 }
 
-/// What holds for rows, and for NULL in all columns, too: columns are equal to each other, but not to anything else.
+/// Returns the properties that also hold if all columns of a row are NULL: columns are equal to each other, but not to
+/// anything else.
 fn or_null(side: &Arc<dyn ExecutionPlan>) -> Result<EquivalenceProperties> {
     let columns =
         |class: &EquivalenceClass| EquivalenceClass::new(class.iter().filter(|expr| expr.is::<Column>()).cloned());
@@ -168,7 +170,7 @@ fn or_null(side: &Arc<dyn ExecutionPlan>) -> Result<EquivalenceProperties> {
     Ok(known)
 }
 
-/// What holds for the rows of a join, or of an operator that hands on those of one.
+/// Returns the properties that hold for the rows of a join, or of an operator that passes on the rows of a join.
 fn known_of(plan: &Arc<dyn ExecutionPlan>) -> Result<EquivalenceProperties> {
     if let Some(join) = Join::of(plan) {
         return join.known();
@@ -195,9 +197,10 @@ fn known_of(plan: &Arc<dyn ExecutionPlan>) -> Result<EquivalenceProperties> {
     Ok(EquivalenceProperties::new(plan.schema()))
 }
 
-/// The rows of a join, of which it says what is so.
+/// An operator above a join, which claims only what the join guarantees.
 ///
-/// It stays in the plan: operators look again at the order of what they read whenever that is replaced.
+/// The operator stays in the plan, because operators check the order of their input again whenever the input is
+/// replaced.
 #[derive(Debug)]
 pub(crate) struct JoinOrderExec {
     join: Arc<dyn ExecutionPlan>,
@@ -234,7 +237,8 @@ impl ExecutionPlan for JoinOrderExec {
         vec![&self.join]
     }
 
-    /// It does, but a sort that is pushed below it would be asked of the join, which may claim to have no need of it.
+    /// Returns false although the order is kept: a sort that is pushed below this operator would be required of the
+    /// join, which may claim that it does not need the sort.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![false]
     }
@@ -288,7 +292,7 @@ impl ExecutionPlan for JoinOrderExec {
 
     fn try_swapping_with_projection(&self, projection: &ProjectionExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let Some(swapped) = self.join.try_swapping_with_projection(projection)? else { return Ok(None) };
-        // What the join cannot do itself is left above it.
+        // A projection that the join cannot apply itself stays above it.
         let Some(above) = swapped.downcast_ref::<ProjectionExec>() else { return Self::above(swapped).map(Some) };
         let join = Self::above(Arc::clone(above.input()))?;
         replace_children_if_necessary(swapped, vec![join]).map(Some)

@@ -16,10 +16,11 @@ use futures::stream::BoxStream;
 
 use super::only_child::only_child;
 
-/// What becomes of the batches of a part.
+/// The changed batches of a partition.
 pub(crate) type Batches = BoxStream<'static, Result<RecordBatch>>;
 
-/// Gives each batch of its input as a function leaves it, of the batches of a part and its number. The rows stay, and their order.
+/// Operator that applies a function to the stream of batches of each partition, and the number of the partition. The
+/// rows and their order stay.
 pub(crate) struct MapBatchesExec<F> {
     name: &'static str,
     input: Arc<dyn ExecutionPlan>,
@@ -27,7 +28,7 @@ pub(crate) struct MapBatchesExec<F> {
     properties: Arc<PlanProperties>,
 }
 
-/// How batches are changed, where the plan is copied for other inputs.
+/// A function that changes batches. It can be cloned, as the plan is copied for other inputs.
 pub(crate) trait Change:
     Fn(SendableRecordBatchStream, usize, &TaskContext) -> Batches + Clone + Send + Sync + 'static
 {
@@ -36,13 +37,14 @@ pub(crate) trait Change:
 impl<F: Fn(SendableRecordBatchStream, usize, &TaskContext) -> Batches + Clone + Send + Sync + 'static> Change for F {}
 
 impl<F: Change> MapBatchesExec<F> {
-    /// With batches of the same schema.
+    /// Creates the operator for batches of the same schema.
     pub(crate) fn over(name: &'static str, input: Arc<dyn ExecutionPlan>, change: F) -> Arc<dyn ExecutionPlan> {
         let properties = Arc::clone(input.properties());
         Arc::new(Self { name, input, change, properties })
     }
 
-    /// With batches of another schema, of which each column has the order that it had, and is equal to what it was.
+    /// Creates the operator for batches of another schema. Each column must keep its order, and stay equal to its old
+    /// values.
     pub(super) fn of_schema(
         name: &'static str,
         input: Arc<dyn ExecutionPlan>,

@@ -1,7 +1,8 @@
 //! Workarounds for bugs of DataFusion: wrong rows, errors, and memory without a reservation. One file each.
 //!
-//! A file names its upstream issue, `DF-NNNNN` at <https://github.com/apache/datafusion/issues>, and a test that fails once DataFusion
-//! is fixed: then the file goes. `docs/shell.md` lists wrong rows that neither a method nor an ordinary query meets; they stay.
+//! A file names its upstream issue, `DF-NNNNN` at <https://github.com/apache/datafusion/issues>, and a test that fails
+//! once DataFusion is fixed: then the file goes. Bugs that neither a method nor an ordinary query meets have no
+//! workaround; `docs/shell.md` lists them.
 
 mod ambiguous_filters;
 mod compact_views;
@@ -61,8 +62,8 @@ use self::subqueries::Subqueries;
 pub use self::using_columns::settle_using_columns;
 pub(crate) use self::window_memory::LimitWindowMemory;
 
-/// Makes a statement mean what it says before it is planned, but for columns of joins with USING, which are settled last. Fails where a part
-/// of it would be passed over.
+/// Rewrites syntax that DataFusion would misread, before a statement is planned, except for the columns of joins with
+/// USING, which are resolved last. Returns an error if DataFusion would ignore a part of the statement.
 pub fn fix_statement(statement: &mut Statement, session: &SessionContext) -> Result<()> {
     select_all(statement);
     let is_scalar = |name: &str| {
@@ -82,7 +83,8 @@ pub(crate) fn with_fixes(mut builder: SessionStateBuilder) -> SessionStateBuilde
         *rule = Arc::new(FilterPushdownFix(Arc::clone(rule)));
     }
     rules.push(Arc::new(PartitionValues));
-    // Before each rule that asks what hangs on what: all of them make the aggregates that they change as DataFusion makes them.
+    // The rule runs before each rule that uses functional dependencies: each of these rules gives the aggregates that
+    // it changes DataFusion's own dependencies again.
     for asks in ["eliminate_join", "replace_distinct_aggregate", "eliminate_duplicated_expr", "optimize_projections"] {
         if let Some(place) = rules.iter().position(|rule| rule.name() == asks) {
             rules.insert(place, Arc::new(GroupDependencies));
@@ -100,7 +102,7 @@ pub(crate) fn with_fixes(mut builder: SessionStateBuilder) -> SessionStateBuilde
             _ => {}
         }
     }
-    // Before it is decided what is dealt and sorted, and after joins have their sides.
+    // This rule runs after the sides of joins are chosen, and before repartitions and sorts are planned.
     let place = rules.iter().position(|rule| rule.name() == "EnsureRequirements").unwrap_or(rules.len());
     rules.insert(place, Arc::new(JoinGuarantees));
     rules.insert(0, Arc::new(IgnoreFloatStatistics));

@@ -35,7 +35,7 @@ impl OptimizerRule for PartitionValues {
     }
 }
 
-/// `x = 1` as a list, of which no name is made.
+/// Rewrites `x = 1` to a list, of which DataFusion makes no directory name.
 fn as_list(filter: Expr) -> Expr {
     match filter {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => match (*left, *right) {

@@ -17,7 +17,8 @@ use datafusion::physical_plan::{
 
 use super::only_child::only_child;
 
-/// Below it no projections are pushed; no filters of these columns are, and nothing is known of them. It is in no plan that is run.
+/// Barrier that no projection and no filter of its columns is pushed through, and that hides the statistics of its
+/// columns. It is removed before execution.
 #[derive(Debug)]
 pub(crate) struct PushdownBarrier {
     child: Arc<dyn ExecutionPlan>,
@@ -30,7 +31,7 @@ impl PushdownBarrier {
     }
 }
 
-/// The plan, when what was to be stopped is over.
+/// Returns the plan without its barriers.
 pub(crate) fn without_barriers(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let without = |plan: Arc<dyn ExecutionPlan>| match plan.downcast_ref::<PushdownBarrier>() {
         Some(stop) => Ok(Transformed::yes(Arc::clone(&stop.child))),

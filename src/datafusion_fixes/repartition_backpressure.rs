@@ -20,10 +20,10 @@ use tokio::time::timeout;
 
 use super::map_batches::MapBatchesExec;
 
-/// How many batches may wait for each of those that rows are dealt to.
+/// The number of batches that may wait for each consumer.
 const BATCHES: usize = 8;
 
-/// How long no row is taken before more are dealt nevertheless.
+/// The longest time that the input waits if no row is taken.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Backpressure for `RepartitionExec`: its input waits while too many rows are buffered, unless no consumer takes a row for a
@@ -34,7 +34,7 @@ pub(crate) struct RepartitionBackpressure;
 impl PhysicalOptimizerRule for RepartitionBackpressure {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            // What keeps an order takes a row of each input before it gives one.
+            // A repartition that keeps an order needs a row of each input before it outputs one.
             if plan.downcast_ref::<RepartitionExec>().is_none_or(RepartitionExec::preserve_order) {
                 return Ok(Transformed::no(plan));
             }
@@ -54,13 +54,13 @@ impl PhysicalOptimizerRule for RepartitionBackpressure {
     }
 }
 
-/// How many rows wait.
+/// The number of buffered rows, and its limit.
 #[derive(Debug)]
 struct Queue {
     rows: AtomicUsize,
     most: usize,
     longest: Duration,
-    /// More are dealt whoever waits.
+    /// True if the limit does not apply any more.
     is_open: AtomicBool,
     taken: Notify,
 }
@@ -71,7 +71,7 @@ impl Queue {
         Arc::new(Self { rows, most, longest, is_open, taken })
     }
 
-    /// Waits until there are few.
+    /// Waits until few rows are buffered, or the limit does not apply any more.
     async fn wait(&self) {
         loop {
             let taken = self.taken.notified();
@@ -90,7 +90,7 @@ impl Queue {
     }
 }
 
-/// Someone whom rows are dealt to. Who stops before the end does not take those that wait.
+/// A consumer of repartitioned rows. If it stops before the end, it leaves rows in the buffer, so the limit is lifted.
 struct Taker {
     queue: Arc<Queue>,
     is_done: bool,
@@ -104,7 +104,8 @@ impl Drop for Taker {
     }
 }
 
-/// What deals rows, between what counts those that come and those that go.
+/// Returns a repartition between two operators: one counts the rows that enter the buffer, the other the rows that
+/// leave it.
 fn paced(dealt: &Arc<dyn ExecutionPlan>, queue: &Arc<Queue>) -> Result<Arc<dyn ExecutionPlan>> {
     let [come, go] = [Arc::clone(queue), Arc::clone(queue)];
     let input = MapBatchesExec::over("PacedExec", Arc::clone(dealt.children()[0]), move |batches, _, _| {
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
     use crate::pipeline::testing::{plan, rows, session_of};
 
-    /// A session with or without the rule.
+    /// Creates a session with or without the rule.
     async fn session(is_paced: bool) -> SessionContext {
         let sql = "CREATE TABLE texts AS SELECT value % 97 AS key, 'text ' || (value % 501) AS text FROM range(4000)";
         session_of(is_paced.then_some(RepartitionBackpressure), &[sql]).await
@@ -171,7 +172,7 @@ mod tests {
         }
     }
 
-    /// What deals the rows of the texts to two, and the queue between.
+    /// Returns a repartition of the rows of the texts into two partitions, its queue, and its context.
     async fn dealt(most: usize, longest: Duration) -> (Arc<dyn ExecutionPlan>, Arc<Queue>, Arc<TaskContext>) {
         let session = session(false).await;
         let input = session.table("texts").await.unwrap().create_physical_plan().await.unwrap();
@@ -188,7 +189,7 @@ mod tests {
         let quick = tokio::spawn(quick.count());
         let mut most = 0;
         while slow.next().await.is_some() {
-            // The quick one has nothing more to take.
+            // The quick partition has nothing more to take.
             for _ in 0..100 {
                 tokio::task::yield_now().await;
             }
@@ -224,7 +225,7 @@ mod tests {
         let by = Partitioning::Hash(vec![col("key", &input.schema()).unwrap()], 2);
         let dealt = RepartitionExec::try_new(input, by).unwrap();
         let [quick, slow] = [0, 1].map(|part| dealt.execute(part, session.task_ctx()).unwrap());
-        // Nobody takes the rows of the slow one yet.
+        // The slow partition is not read yet.
         let quick = timeout(Duration::from_secs(60), quick.count()).await;
         assert!(quick.is_ok_and(|batches| batches > 0) && slow.count().await > 0);
     }

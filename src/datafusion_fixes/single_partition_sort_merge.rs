@@ -19,7 +19,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitio
 
 use super::JoinOrderExec;
 
-/// Sorts what a sort-merge join reads as it comes, and deals to others only what comes of the join:
+/// Sorts the input of a sort-merge join before it is repartitioned, and repartitions only the output of the join:
 ///
 /// ```text
 /// SortMergeJoinExec                 RepartitionExec: partitioning=Hash(key)
@@ -30,9 +30,9 @@ use super::JoinOrderExec;
 ///                                       …
 /// ```
 ///
-/// Where rows are dealt before they are sorted, what comes for a sort that is busy going to disk waits for it in memory, and that
-/// has no limit as long as another sort takes rows. A merge takes what it needs. This is the last rule but for [`CompactViews`], since
-/// the rules before see to it that each of several joins gets the rows of its keys.
+/// If rows are repartitioned before they are sorted, rows for a sort that is busy spilling wait in memory, without a
+/// limit as long as another sort takes rows. A merge takes the rows that it needs. This is the last rule but for
+/// [`CompactViews`], because the rules before it make sure that each of several joins gets the rows of its keys.
 ///
 /// [`CompactViews`]: super::compact_views::CompactViews
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl PhysicalOptimizerRule for SinglePartitionSortMerge {
     }
 }
 
-/// The same rows in the same order, in one part.
+/// Returns the same rows in the same order, in one partition.
 fn in_one_part(
     sorted: &Arc<dyn ExecutionPlan>,
     needed: Option<OrderingRequirements>,
@@ -83,14 +83,14 @@ fn in_one_part(
         return Ok(sorted);
     }
     let unsorted = || DataFusionError::Internal("a sort-merge join reads what is not sorted".to_owned());
-    // What is known of the order leaves out constants, and what is above the join may need more of it than the join.
+    // The known order leaves out constants, and operators above the join may need more of the order than the join.
     let needed = needed.into_iter().flat_map(|order| LexOrdering::from(order.into_single()));
     let known = sorted.output_ordering().into_iter().flatten().cloned();
     let order = LexOrdering::new(needed.chain(known)).ok_or_else(unsorted)?;
     Ok(Arc::new(SortPreservingMergeExec::new(order, sorted)))
 }
 
-/// The same rows, before they are dealt to others.
+/// Returns the plan without its repartitions.
 fn not_dealt(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(dealt) = plan.downcast_ref::<RepartitionExec>() {
         return not_dealt(dealt.input());
@@ -102,7 +102,7 @@ fn not_dealt(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     Arc::clone(plan).replace_children(inputs, anew())
 }
 
-/// How inputs are exchanged for such of other parts.
+/// Returns the options for replacing inputs by inputs with other partitions.
 fn anew() -> ReplaceChildrenOptions {
     ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute)
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::pipeline::testing::{operators, plan, rows, session_of};
 
-    /// A session with joins that sort, and with or without the rule.
+    /// Creates a session with sort-merge joins, with or without the rule.
     async fn session(is_merging: bool) -> SessionContext {
         let table = |name: &str, step: u8| {
             format!(

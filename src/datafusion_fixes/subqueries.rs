@@ -35,7 +35,8 @@ impl AnalyzerRule for Subqueries {
                         return Ok(Transformed::no(LogicalPlan::Join(join)));
                     };
                     join.filter = Some(if has_in(&condition)? {
-                        // Semi joins give the columns of one side only.
+                        // The condition may use columns of both sides, but a semi join outputs the columns of one side
+                        // only.
                         of_conjuncts(condition, &join.left.schema().join(join.right.schema())?)?
                     } else {
                         condition
@@ -87,7 +88,7 @@ fn refuse(expr: &Expr) -> Result<()> {
     }
 }
 
-/// Fails where a value that a lateral subquery gives of no rows would be lost.
+/// Returns an error if a value that a lateral subquery returns for no rows would be lost.
 fn refuse_lateral(plan: &LogicalPlan) -> Result<()> {
     match plan {
         LogicalPlan::SubqueryAlias(alias) => refuse_lateral(&alias.input),
@@ -101,7 +102,7 @@ fn refuse_lateral(plan: &LogicalPlan) -> Result<()> {
     }
 }
 
-/// Whether a subquery that names columns of the query around it has such a part above them.
+/// Returns true if a correlated subquery has such an operator at or above its correlated columns.
 fn has(subquery: &Subquery, is_such: impl Fn(&LogicalPlan) -> bool) -> Result<bool> {
     if subquery.outer_ref_columns.is_empty() {
         return Ok(false);
@@ -125,7 +126,8 @@ fn is_numbered(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Whether a subquery gives an aggregate that is NULL of no rows, which is in nothing, as is what has no group.
+/// Returns true if a subquery returns only aggregates that are NULL for no rows. `IN` is true neither for this NULL nor
+/// for a missing group.
 fn is_null_of_none(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::SubqueryAlias(alias) => is_null_of_none(&alias.input),
@@ -144,7 +146,7 @@ fn is_null_of_none(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Whether a value hangs on no column, or something else than values stands above aggregates.
+/// Returns true if a value uses no column, or if operators other than projections stand above the aggregates.
 fn has_constant(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(_) => false,
@@ -154,7 +156,7 @@ fn has_constant(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// A condition, with what is joined by AND taken apart: of that NULL is as good as false.
+/// Rewrites a condition in which NULL counts as false, each operand of AND by itself.
 fn of_conjuncts(condition: Expr, schema: &DFSchema) -> Result<Expr> {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -169,7 +171,8 @@ fn of_conjuncts(condition: Expr, schema: &DFSchema) -> Result<Expr> {
     }
 }
 
-/// What stands alone, or beside AND. The join that `NOT IN` becomes minds the NULL of a column, and of all rows of the subquery.
+/// Rewrites an `IN` that stands alone or below AND. The join that replaces `NOT IN` respects NULL in the rows of the
+/// subquery, and a NULL operand if the operand is a column.
 fn alone(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
     if of.negated && !of.subquery.outer_ref_columns.is_empty() {
         return none_equal(of, schema);
@@ -185,8 +188,8 @@ fn alone(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
     with_null(Expr::InSubquery(of), schema)
 }
 
-/// `NOT IN` of a subquery that has other rows for each row around it, where NULL is as good as false: none of them is equal, nor
-/// might be.
+/// Rewrites `NOT IN` of a correlated subquery, where NULL counts as false, to NOT EXISTS: no row of the subquery is
+/// equal, or might be equal.
 fn none_equal(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
     let InSubquery { expr, subquery: Subquery { subquery: rows, spans, .. }, .. } = of;
     if rows.exists(|plan| Ok(matches!(plan, LogicalPlan::Limit(_))))? {
@@ -194,11 +197,11 @@ fn none_equal(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
             "NOT IN of a subquery that names columns of the query around it, and has LIMIT, is not supported: join its rows"
         );
     }
-    // Its columns would be taken for those of the same name within.
+    // Columns of the value would be mistaken for columns with the same name in the subquery.
     let mut is_within = false;
     rows.apply(|plan| {
         is_within |= expr.column_refs().iter().any(|column| plan.schema().has_column(column));
-        // What is below has another name here.
+        // A table alias renames the columns below it.
         let is_named = matches!(plan, LogicalPlan::SubqueryAlias(_));
         Ok(if is_named { TreeNodeRecursion::Jump } else { TreeNodeRecursion::Continue })
     })?;
@@ -224,7 +227,7 @@ fn none_equal(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
     Ok(Expr::Exists(Exists { subquery, negated: true }))
 }
 
-/// A condition, of which NULL is as good as false, that is no `NOT IN`.
+/// Rewrites a condition in which NULL counts as false, and which is not a `NOT IN`.
 fn of_alternatives(condition: Expr, schema: &DFSchema) -> Result<Expr> {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
@@ -236,7 +239,7 @@ fn of_alternatives(condition: Expr, schema: &DFSchema) -> Result<Expr> {
     }
 }
 
-/// An expression in which each `IN` of a subquery is NULL where it is, and not false.
+/// Rewrites each `IN` of a subquery in an expression so that it is NULL where SQL says so, and not false.
 fn with_null(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let rewritten = expr.transform_up(|expr| match expr {
         Expr::InSubquery(of) if may_be_null(&of, schema)? => exactly(of).map(Transformed::yes),
@@ -249,7 +252,7 @@ fn may_be_null(of: &InSubquery, schema: &DFSchema) -> Result<bool> {
     Ok(of.expr.nullable(schema)? || of.subquery.subquery.schema().field(0).is_nullable())
 }
 
-/// `IN` by what there is in the subquery: nothing, values, or NULL, too.
+/// Rewrites `IN` by the content of the subquery: nothing, values, or NULL, too.
 fn exactly(of: InSubquery) -> Result<Expr> {
     if !of.subquery.outer_ref_columns.is_empty() {
         return plan_err!(

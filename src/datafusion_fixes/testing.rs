@@ -5,8 +5,8 @@ use datafusion::common::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use tokio::runtime::Builder;
 
-/// The rows of the last of some statements in a session of DataFusion without ibid, each as its values with blanks between; or the first
-/// line of an error. `{folder}` is an empty folder.
+/// Runs statements in a session of DataFusion without ibid. Returns the rows of the last one, each as its values with
+/// blanks between, or the first line of an error. `{folder}` is an empty folder.
 pub(super) fn alone(statements: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let run = || -> Result<Vec<String>> {
@@ -37,7 +37,7 @@ pub(super) fn alone(statements: &[&str]) -> Vec<String> {
     }
 }
 
-/// Fails once DataFusion gives something else than the wrong rows, or the error, for which a file is there.
+/// Fails once DataFusion returns something else than the wrong rows, or the error, that a workaround is for.
 #[track_caller]
 pub(super) fn assert_wrong(statements: &[&str], wrong: &[&str]) {
     let found = alone(statements);

@@ -1,6 +1,6 @@
-//! No upstream issue found: DataFusion calls columns by which tables are joined (USING, NATURAL) ambiguous where they stand without a table
-//! in WHERE, or behind more than two tables. Of those for which `*` stands it takes that of the table whose name is the first of the
-//! alphabet, which may be the right one of a LEFT JOIN, and of three tables two. Remove when it takes them for the value of the join; test
+//! No upstream issue found: DataFusion reports an unqualified join column of USING or NATURAL as ambiguous in WHERE,
+//! and after more than two tables. For `*` it takes the join column of the table whose name sorts first, which may be
+//! the right one of a LEFT JOIN, and with three tables it takes two. Remove when it takes the value of the join; test
 //! a_column_of_using_is_ambiguous fails then.
 
 use std::convert::Infallible;
@@ -17,8 +17,8 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::statements::in_sql;
 
-/// Names the first table before each such column: where joins are inner or left ones, its value is that of the column. `*` becomes what it
-/// stands for, or fails.
+/// Qualifies each such column with the first table: for inner and left joins, the value of its column is the value of
+/// the join. Expands `*`, or returns an error.
 pub fn settle_using_columns(statement: &mut Statement) -> Result<()> {
     match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Selects)) {
         ControlFlow::Continue(()) => Ok(()),
@@ -29,7 +29,7 @@ pub fn settle_using_columns(statement: &mut Statement) -> Result<()> {
     }
 }
 
-/// That `*` would have a column of any of several tables.
+/// The error that `*` could have the join column of any of several tables.
 struct AnyOfThem;
 
 struct Selects;
@@ -62,7 +62,8 @@ impl VisitorMut for Selects {
     }
 }
 
-/// Makes each `*` the columns of the tables one after another, those by which a table is joined once, if there are such.
+/// Expands each `*` to the columns of the tables, one table after another, with each join column once, if tables are
+/// joined by column names.
 fn expand_wildcards(select: &mut Select) -> ControlFlow<AnyOfThem> {
     let is_wildcard = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_));
     let joins: Vec<&Join> = select.from.iter().flat_map(joins).collect();
@@ -76,7 +77,7 @@ fn expand_wildcards(select: &mut Select) -> ControlFlow<AnyOfThem> {
         _ => true,
     };
     let Some(tables) = tables.filter(|_| select.projection.iter().all(is_plain)) else {
-        // Of two tables whose values are equal it may have those of any.
+        // With one inner join both tables have equal values, so `*` may take the column of either.
         let is_equal = by_name == 1 && joins.iter().all(|join| !is_by_name(join) || is_inner(join));
         return if is_equal { ControlFlow::Continue(()) } else { ControlFlow::Break(AnyOfThem) };
     };
@@ -87,7 +88,7 @@ fn expand_wildcards(select: &mut Select) -> ControlFlow<AnyOfThem> {
     ControlFlow::Continue(())
 }
 
-/// The joins of tables, also within parentheses.
+/// Returns the joins of tables, including joins within parentheses.
 fn joins(from: &TableWithJoins) -> Vec<&Join> {
     let each = from.joins.iter().flat_map(|join| joins_within(&join.relation).into_iter().chain([join]));
     joins_within(&from.relation).into_iter().chain(each).collect()
@@ -100,7 +101,7 @@ fn joins_within(factor: &TableFactor) -> Vec<&Join> {
     }
 }
 
-/// How two tables come together, where columns of both are there then.
+/// Returns the constraint of a join that outputs the columns of both tables.
 fn constraint(join: &Join) -> Option<&JoinConstraint> {
     use JoinOperator::{CrossJoin, FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
     match &join.join_operator {
@@ -118,10 +119,10 @@ fn is_inner(join: &Join) -> bool {
     matches!(join.join_operator, JoinOperator::Join(_) | JoinOperator::Inner(_))
 }
 
-/// A table, and those of its columns that an earlier one has.
+/// A table, and those of its columns that an earlier table has, too.
 type Joined = (Vec<Ident>, Vec<String>);
 
-/// The tables whose columns there are, if all of them can be named.
+/// Returns the tables whose columns are visible, if all of them can be named.
 fn tables(from: &TableWithJoins) -> Option<Vec<Joined>> {
     let within = |factor: &TableFactor| match factor {
         TableFactor::NestedJoin { table_with_joins, alias: None } => tables(table_with_joins),
@@ -142,7 +143,7 @@ fn tables(from: &TableWithJoins) -> Option<Vec<Joined>> {
     Some(all)
 }
 
-/// `table.* EXCLUDE (columns)`.
+/// Returns `table.* EXCLUDE (columns)`.
 fn all_columns((table, but): Joined) -> SelectItem {
     let table = ObjectName::from(table);
     // EXCLUDE takes names as they are.
@@ -152,7 +153,7 @@ fn all_columns((table, but): Joined) -> SelectItem {
     SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(table), options)
 }
 
-/// By which a table is known to the columns beside it.
+/// Returns the name by which columns refer to a table.
 fn table(factor: &TableFactor) -> Option<Vec<Ident>> {
     match factor {
         TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
@@ -163,13 +164,14 @@ fn table(factor: &TableFactor) -> Option<Vec<Ident>> {
     }
 }
 
-/// A file, whose name stands in single quotes: before a column these would make a text of it.
+/// Changes the single quotes of a file name to double quotes: before a column, single quotes would make it a text.
 fn quoted(name: &Ident) -> Ident {
     let quote_style = name.quote_style.map(|quote| if quote == '\'' { '"' } else { quote });
     Ident { quote_style, ..name.clone() }
 }
 
-/// The columns by which each of the tables is joined with inner or left joins: any other one may be a column of a further table, too.
+/// Returns the columns by which each of the tables is joined with inner or left joins. Any other column may also belong
+/// to a further table.
 fn columns_of_all_joins(from: &TableWithJoins) -> Vec<String> {
     let mut all: Option<Vec<String>> = None;
     for join in &from.joins {
@@ -200,19 +202,19 @@ fn normal(name: &Ident) -> String {
 struct Columns {
     table: Vec<Ident>,
     columns: Vec<String>,
-    /// Of subqueries and lambdas, which have names of their own.
+    /// The depth of nested subqueries and lambdas, which have their own names.
     depth: usize,
 }
 
 impl Columns {
-    /// Those that a selection may name without a table, if there are any.
+    /// Returns the join columns that a selection may name without a table, if there are any.
     fn of(select: &Select) -> Option<Self> {
         let [from] = &select.from[..] else { return None };
         let columns = columns_of_all_joins(from);
         (!columns.is_empty()).then_some(Self { table: table(&from.relation)?, columns, depth: 0 })
     }
 
-    /// Those that are not also the name of something else that the query gives, which is meant then.
+    /// Removes the columns whose name the query also gives to another output column, which the name then refers to.
     fn without_names_of(mut self, projection: &[SelectItem]) -> Self {
         self.columns.retain(|column| {
             !projection.iter().any(|item| match item {

@@ -56,7 +56,8 @@ impl PhysicalOptimizerRule for LimitWindowMemory {
     }
 }
 
-/// The schema of what comes to windows with plain texts, but for those that a function takes, as it gives such views as it takes.
+/// Returns the input schema of windows with plain texts instead of views, except for columns that a function uses: its
+/// result has the type of its argument.
 fn with_plain_texts(schema: &Schema, windows: &[Arc<dyn WindowExpr>]) -> SchemaRef {
     let used = |column: usize| {
         windows.iter().any(|window| {
@@ -73,7 +74,7 @@ fn with_plain_texts(schema: &Schema, windows: &[Arc<dyn WindowExpr>]) -> SchemaR
     Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
-/// A window that gets such rows, and views again above it.
+/// Returns a window over plain texts, whose output has views again.
 fn over_plain_texts(window: Arc<dyn ExecutionPlan>, plain: SchemaRef) -> Result<Arc<dyn ExecutionPlan>> {
     let schema = window.schema();
     let input = retyped(Arc::clone(window.children()[0]), plain)?;
@@ -82,7 +83,7 @@ fn over_plain_texts(window: Arc<dyn ExecutionPlan>, plain: SchemaRef) -> Result<
     retyped(window, schema)
 }
 
-/// The same rows in columns of other types.
+/// Returns the same rows, cast to other column types.
 fn retyped(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Arc<dyn ExecutionPlan>> {
     let of_schema = Arc::clone(&schema);
     MapBatchesExec::of_schema("RetypedExec", input, schema, move |batches, _, _| {
@@ -97,7 +98,7 @@ fn retyped(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Arc<dyn E
     })
 }
 
-/// The same batches, for which memory is reserved until the last one is given.
+/// Returns the same batches, and reserves memory for them until the last one is output.
 fn held(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     MapBatchesExec::over("HeldExec", input, |batches, partition, context| {
         let reservation = MemoryConsumer::new(format!("WindowAggExec[{partition}]")).register(context.memory_pool());
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
     use crate::pipeline::testing::{plan, rows};
 
-    /// A session with or without the rule, and with so much memory.
+    /// Creates a session with or without the rule, and with so much memory.
     async fn session(is_bounding: bool, memory: usize) -> SessionContext {
         let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(memory));
         let builder = SessionStateBuilder::new()

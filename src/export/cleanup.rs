@@ -1,4 +1,4 @@
-//! What has to be removed when the program is interrupted, since nothing is dropped then.
+//! Temporary files to remove when the program is interrupted, since nothing is dropped then.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use crate::store::{Location, Stores, give_up, remove_folder};
 
 static TEMPORARY: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
 
-/// What is noted.
+/// A place to clean up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Noted {
     /// A file or a folder.
@@ -18,28 +18,29 @@ pub(crate) enum Noted {
     Object(Location),
 }
 
-/// While it is kept, nobody else makes or removes temporary files, puts a folder in its place, or ends the program.
+/// A guard. While it is kept, nobody else makes or removes temporary files, puts a folder in its place, or ends the
+/// program.
 #[must_use]
 pub struct CleanupGuard(MutexGuard<'static, Vec<Noted>>);
 
 impl CleanupGuard {
-    /// Notes files, folders or objects that are about to be there.
+    /// Notes files, folders or objects that are about to be created.
     pub(crate) fn note(&mut self, places: &[Noted]) {
         self.0.extend_from_slice(places);
     }
 
-    /// From now on they stay.
+    /// Removes places from the list, so that they stay.
     pub(crate) fn forget(&mut self, places: &[Noted]) {
         self.0.retain(|place| !places.contains(place));
     }
 }
 
-/// Waits until nobody else has the hold.
+/// Takes the guard, once nobody else has it.
 pub fn hold() -> CleanupGuard {
     CleanupGuard(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Makes a temporary file or folder and notes where it is.
+/// Makes a temporary file or folder and notes its path.
 pub(crate) fn noted<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> &Path) -> io::Result<T> {
     let mut temporary = hold();
     let made = make()?;
@@ -47,8 +48,8 @@ pub(crate) fn noted<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&
     Ok(made)
 }
 
-/// Removes what was noted and is still there, gives up the uploads to these stores, and takes the hold, so that nothing new comes.
-/// What took the place of a noted file in the meantime has another name.
+/// Removes the noted places that still exist, gives up the uploads to these stores, and returns the guard, so that
+/// nothing new is made. A staging file that was renamed in the meantime is not removed.
 pub fn remove_all(stores: &Arc<Stores>) -> CleanupGuard {
     let mut temporary = hold();
     let mut objects = Vec::new();

@@ -1,4 +1,4 @@
-//! Dates and times that no calendar has, which writers of text would write as the words of an error.
+//! Dates and times that are in no calendar, for which writers of text would write an error message.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Int64Type};
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-/// Fails where a column holds one, be it within lists and records.
+/// Fails if a column contains such a date or time, also within lists and records.
 pub(super) fn check_dates(batch: &RecordBatch) -> Result<(), ArrowError> {
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
         check(column).map_err(|error| {
@@ -22,7 +22,7 @@ fn check(array: &ArrayRef) -> Result<(), ArrowError> {
             let numbers = cast(array, &DataType::Int64)?;
             let numbers = numbers.as_primitive::<Int64Type>();
             let valid = || (0..numbers.len()).filter(|row| numbers.is_valid(*row));
-            // Where the first and the last can be written, all can.
+            // If the first and the last can be written, all can.
             let ends = [valid().min_by_key(|row| numbers.value(*row)), valid().max_by_key(|row| numbers.value(*row))];
             let formatter = ArrayFormatter::try_new(array, &FormatOptions::new())?;
             ends.into_iter().flatten().try_for_each(|row| formatter.value(row).try_to_string().map(drop))

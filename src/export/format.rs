@@ -22,11 +22,12 @@ use super::spreadsheet::without_formulas;
 use super::table::TableWriter;
 use crate::seal::SealedWriter;
 
-/// How many rows go to a terminal at once, and how long the first ones wait for more.
+/// Number of rows that go to a terminal at once, and time that the first ones wait for more.
 const ROWS_ON_SCREEN: usize = 256;
 const WAIT_ON_SCREEN: Duration = Duration::from_millis(500);
 
-/// How many rows a row group of Parquet has, and how many bytes: it is held while it is written, and engines read several at once.
+/// Upper bounds of the rows and bytes of a Parquet row group: it is held in memory while it is written, and engines
+/// read several at once.
 const ROWS_IN_GROUP: usize = 128 * 1024;
 const BYTES_OF_GROUP: usize = 32 << 20;
 
@@ -44,7 +45,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file name asks for.
+    /// Returns the format that the extension of a file name means.
     pub fn of_file(path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("parquet") => Ok(Self::Parquet),
@@ -55,16 +56,16 @@ impl Format {
     }
 }
 
-/// How a result is written.
+/// The form in which a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     /// The file format.
     pub format: Format,
-    /// A terminal shows it: rows are printed as they come, without what would command the terminal.
+    /// True if a terminal shows it: rows are printed as they come, and control characters are escaped.
     pub on_screen: bool,
-    /// CSV has a quote mark before what a spreadsheet would take for a formula.
+    /// True if CSV has a quote mark before text that a spreadsheet would take for a formula.
     pub is_csv_safe: bool,
-    /// The number of rows stands below a table.
+    /// True if the number of rows is written below a table.
     pub counts_rows: bool,
 }
 
@@ -75,7 +76,7 @@ impl Form {
     }
 }
 
-/// Fails where columns have the same name, and readers would see one of them.
+/// Fails if columns have the same name, since readers would see only one of them.
 pub(crate) fn refuse_same_names(schema: &Schema) -> Result<()> {
     let mut names = HashSet::new();
     match schema.fields().iter().find(|field| !names.insert(field.name())) {
@@ -86,7 +87,7 @@ pub(crate) fn refuse_same_names(schema: &Schema) -> Result<()> {
     }
 }
 
-/// Writes all rows and says how many there were.
+/// Writes all rows and returns their number.
 ///
 /// Rows are regrouped first, so that the bytes depend on the rows alone and not on how a run happened to batch them. A Parquet
 /// file is sealed, with `about` in its footer.
@@ -100,7 +101,7 @@ pub async fn write_rows<W: Write + Send>(
     write_batches(&schema, rows, form, about, to).await
 }
 
-/// Writes the batches of some of the rows.
+/// Writes batches of rows and returns the number of rows.
 pub(super) async fn write_batches<W: Write + Send>(
     schema: &SchemaRef,
     mut rows: impl Stream<Item = datafusion::common::Result<RecordBatch>> + Unpin,
@@ -135,7 +136,7 @@ pub(super) async fn write_batches<W: Write + Send>(
     Ok(count)
 }
 
-/// Writes rows when they come. Between a few of them whoever waits to end this gets a chance to.
+/// Writes rows as they come. Yields after every few rows, so that the command can be ended.
 async fn write_on_screen<W: Write + Send>(
     schema: &SchemaRef,
     mut rows: impl Stream<Item = datafusion::common::Result<RecordBatch>> + Unpin,
@@ -193,7 +194,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
             }
             Format::Ndjson => {
                 let fields = schema.flattened_fields();
-                // The writer would write 100 as 000 then.
+                // With such a scale, the writer would write 100 as 000.
                 let is_rounded = |kind: &DataType| matches!(kind, DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) if *scale < 0);
                 if let Some(field) = fields.iter().find(|field| is_rounded(field.data_type())) {
                     bail!(
@@ -235,7 +236,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
         Ok(())
     }
 
-    /// Shows what was written so far.
+    /// Shows the rows that were written so far.
     fn show(&mut self) -> Result<()> {
         if let Self::Table { table, .. } = self {
             table.begin()?;

@@ -10,12 +10,12 @@ use arrow::json::writer::{
     Encoder, EncoderFactory, EncoderOptions, LineDelimited, NullableEncoder, Writer, WriterBuilder, make_encoder,
 };
 
-/// A writer of a line for each row, with `null` where a value is NULL, and the numbers that JSON does not have as text.
+/// Returns a writer of one line per row, with `null` for NULL, and with text for the numbers that JSON does not have.
 pub(super) fn lines<W: Write>(to: W) -> Writer<W, LineDelimited> {
     WriterBuilder::new().with_explicit_nulls(true).with_encoder_factory(Arc::new(Floats)).build(to)
 }
 
-/// Encodes floats that are not finite.
+/// A factory of encoders for floats that are not finite.
 #[derive(Debug)]
 struct Floats;
 

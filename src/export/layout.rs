@@ -1,4 +1,4 @@
-//! The names of what corpus folders and indexes hold, by which they are told from other folders.
+//! The names of the files in corpus folders and indexes, which distinguish these from other folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) fn is_around_index(folder: &Path, stores: &Arc<Stores>) -> bool {
         || above.is_some_and(|above| named(above, &[PARTS]) && is_at(above.parent()))
 }
 
-/// Returns true if the name of an object is that of a table or a manifest of an index.
+/// Returns true if an object has the name of a table or a manifest of an index.
 pub(crate) fn is_file_of_index(object: &Location) -> bool {
     match (object.folder().key().filename(), object.key().filename()) {
         (Some(MANIFESTS), Some(name)) => number_of_manifest(name).is_some(),
@@ -52,18 +52,18 @@ pub(crate) fn is_file_of_index(object: &Location) -> bool {
 }
 
 pub(crate) fn manifest_path(folder: &Path, number: u64) -> PathBuf {
-    // As many digits as a number can have, so that names have the order of numbers.
+    // All digits that a number can have, so that names sort like numbers.
     folder.join(MANIFESTS).join(format!("{number:020}.json"))
 }
 
-/// The number of a manifest, by its name, which [`manifest_path`] gives.
+/// Returns the number of a manifest from its name, which [`manifest_path`] gives.
 fn number_of_manifest(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".json")?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_number)
 }
 
-/// The numbers of the manifests that are there, in order.
+/// Returns the numbers of the existing manifests, in order.
 pub(crate) fn numbers(folder: &Path, stores: &Arc<Stores>) -> Result<Vec<u64>> {
     let manifests = folder.join(MANIFESTS);
     if Address::of_path(&manifests)?.is_none() && !manifests.is_dir() {

@@ -11,22 +11,22 @@ use super::objects::{is_of, name_here, stem_of_sealed};
 use crate::seal::{Root, check_json, ends_sealed, sealed_json};
 use crate::store::{Location, Object, Stores, check_seal, read_start, seal_of};
 
-/// The file of a folder of results that says what the folder holds.
+/// Name of the file that says what a folder of results contains.
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// The version of the layout that is written and read.
 const LAYOUT: u64 = 2;
 
-/// How a manifest begins.
+/// The first bytes of a manifest.
 const BEGINNING: &[u8] = b"{\n  \"layout\": ";
 
-/// More bytes than a manifest has.
+/// Upper bound of the size of a manifest, in bytes.
 const MOST: u64 = 64 << 20;
 
-/// What a folder of results holds.
+/// The manifest of a folder of results.
 #[derive(Debug)]
 pub(crate) struct Manifest {
-    /// All that it says.
+    /// The whole content.
     pub(crate) about: Value,
     pub(crate) files: Vec<ManifestFile>,
 }
@@ -40,13 +40,13 @@ pub(crate) struct ManifestFile {
 }
 
 impl Manifest {
-    /// Writes the manifest of the Parquet files of a folder, which are `about` something.
+    /// Writes the manifest of the Parquet files of a folder, with the members of `about`.
     pub(crate) fn write(folder: &Path, about: &Value, stores: &Arc<Stores>) -> Result<()> {
         Self::write_with(folder, about, &[], stores)
     }
 
-    /// Writes the manifest of the Parquet files of a folder, which are `about` something, and of further files, which may be in folders
-    /// within it.
+    /// Writes the manifest of the Parquet files of a folder and of further files, which may be in folders within it,
+    /// with the members of `about`.
     pub(crate) fn write_with(
         folder: &Path,
         about: &Value,
@@ -72,13 +72,13 @@ impl Manifest {
         fs::write(folder.join(MANIFEST), sealed_json(manifest)?).with_context(failed)
     }
 
-    /// Whether a folder of this machine has one.
+    /// Returns true if a folder of this machine has a manifest.
     pub(crate) fn is_in(folder: &Path) -> bool {
         folder.join(MANIFEST).is_file()
     }
 
-    /// The manifest of a folder, if it has one. Other programs have files of that name, too: one that does not look like ours is
-    /// theirs, unless there are files with names of ours.
+    /// Reads the manifest of a folder, if it has one. Other programs have files of that name, too. A file that does not
+    /// look like a manifest of ibid is ignored, unless the folder contains files with names that ibid gives.
     pub(crate) fn of(folder: &Path, stores: &Arc<Stores>) -> Result<Option<Self>> {
         let Some((text, json)) = Self::json_of(folder, stores)? else { return Ok(None) };
         let manifest = json.map_err(anyhow::Error::new).and_then(Self::of_json);
@@ -87,12 +87,12 @@ impl Manifest {
         manifest.with_context(|| format!("{} is no sound manifest of a result", path.display())).map(Some)
     }
 
-    /// Whether [`of`](Self::of) would give one, or say that it is damaged.
+    /// Returns true if [`of`](Self::of) would return a manifest, or say that it is damaged.
     pub(crate) fn is_of_ours(folder: &Path, stores: &Arc<Stores>) -> Result<bool> {
         Ok(Self::json_of(folder, stores)?.is_some())
     }
 
-    /// What stands in a manifest of ours, if there is one.
+    /// Returns the text and the JSON of a manifest of ibid, if there is one.
     fn json_of(folder: &Path, stores: &Arc<Stores>) -> Result<Option<(Bytes, serde_json::Result<Value>)>> {
         let path = folder.join(MANIFEST);
         let Some(text) = read_start(&path, MOST, stores).with_context(|| format!("cannot read {}", path.display()))?
@@ -107,7 +107,7 @@ impl Manifest {
                 let is_like_ours = layout.is_number() || files.as_array().is_some_and(has_seal);
                 (!layout.is_null() || !files.is_null(), is_like_ours)
             }
-            // One that was cut short, or damaged.
+            // A manifest that was cut short, or damaged.
             Err(_) => (true, text.starts_with(BEGINNING) || BEGINNING.starts_with(&text) || ends_sealed(&text)),
         };
         let is_ours = |name: &String| FILES.contains(&name.as_str()) || stem_of_sealed(name).is_some();
@@ -128,7 +128,7 @@ impl Manifest {
             let (Some(name), Some(seal)) = (file["name"].as_str(), file["seal"].as_str()) else {
                 bail!("{file} is no file");
             };
-            // A name is a file of the folder, or of one within it, and leads nowhere else.
+            // A name must be a file of the folder, or of one within it, and lead nowhere else.
             let is_plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
             let (within, file_name) = name.split_once('/').unwrap_or(("within", name));
             if !is_plain(within) || !is_plain(file_name) {
@@ -144,36 +144,36 @@ impl Manifest {
         Ok(Self { about: json, files })
     }
 
-    /// Fails where a file that the manifest names is another than was written. What it holds is checked as it is read.
+    /// Fails if the manifest names a file, and the file has another seal. The content is checked as it is read.
     pub(crate) fn check(&self, path: &Path, stores: &Arc<Stores>) -> Result<()> {
         let name = path.file_name().and_then(|name| name.to_str());
         name.and_then(|name| self.seal_of(name)).map_or(Ok(()), |written| check_seal(path, written, stores))
     }
 
-    /// The file that has this name on this machine.
+    /// Returns the file that has this name on this machine.
     pub(crate) fn file(&self, name: &str) -> Option<&ManifestFile> {
         self.files.iter().find(|file| is_of(&file.name, name))
     }
 
-    /// The file that counts in the place of one with this name, which an earlier manifest named.
+    /// Returns the current version of the file with this name, if only an earlier manifest named that file.
     pub(crate) fn instead_of(&self, name: &str) -> Option<&ManifestFile> {
         self.file(&name_here(name)).filter(|_| self.seal_of(name).is_none())
     }
 
-    /// Returns true if files count in the place of those in this folder, which an earlier manifest named.
+    /// Returns true if there is a current version of this folder, and only an earlier manifest named this one.
     pub(crate) fn has_instead_of_folder(&self, folder: &str) -> bool {
         let of = |name: &str| name_here(&format!("{name}/")).into_owned();
         let folders = || self.files.iter().filter_map(|file| Some(file.name.split_once('/')?.0));
         folders().any(|named| of(named) == of(folder)) && folders().all(|named| named != folder)
     }
 
-    /// The seal of a file that it names.
+    /// Returns the seal of a file that the manifest names.
     pub(crate) fn seal_of(&self, name: &str) -> Option<Root> {
         self.files.iter().find(|file| file.name == name).map(|file| file.seal)
     }
 }
 
-/// The names of the Parquet files of a folder, in order.
+/// Returns the names of the Parquet files of a folder, in order.
 pub(crate) fn names(folder: &Path, stores: &Arc<Stores>) -> Result<Vec<String>> {
     let failed = || format!("cannot read {}", folder.display());
     let mut names = Vec::new();

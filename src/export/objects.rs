@@ -1,8 +1,9 @@
 //! Folders of results in object stores.
 //!
-//! Objects cannot be replaced together. So the files of a folder have names of their own there, by their seals, and the
-//! manifest says which of them count: it is written last, by one request, and only where it is still the one that was there
-//! when the run began. What an earlier manifest named stays, since somebody may read it, until `ibid gc` removes it.
+//! Objects cannot be replaced together. So the names of the files of a folder contain their seals there, and the
+//! manifest says which files count. The manifest is written last, by one request, and only if it is still the one that
+//! was there when the run began. Files that an earlier manifest named stay, since somebody may read them, until
+//! `ibid gc` removes them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,10 +19,10 @@ use crate::export::cleanup;
 use crate::seal::{Root, sealed_json};
 use crate::store::{self, GivenUp, Location, Object, When, put};
 
-/// How the names of what is staged on this machine begin.
+/// Prefix of the names of files and folders that are staged on this machine for a store.
 pub(super) const PREFIX: &str = ".ibid-object.";
 
-/// How many objects are looked at for one that ibid did not write.
+/// Upper bound of the objects that are checked for one that ibid did not write.
 const LOOKED_AT: usize = 10_000;
 
 /// A folder of a store that is to be written.
@@ -32,14 +33,15 @@ pub(super) struct ObjectsFolder {
 }
 
 impl ObjectsFolder {
-    /// Fails where the folder has anything but `files` and a manifest, or cannot be written.
+    /// Fails if the folder contains anything but `files` and a manifest, or cannot be written.
     pub(super) fn check(folder: Location, files: &[&str]) -> Result<Self> {
         if folder.is_web() {
             bail!("cannot write {folder}: a web server has no folders; name a bucket, or a folder of this machine");
         }
         let failed = |error| store::failed("cannot write", &folder, error);
         let objects = Object::list(&folder, LOOKED_AT).map_err(failed)?;
-        // Others may have files of such names, too. A manifest that is damaged is ours, and says no more.
+        // Other programs may have files with such names, too. A damaged manifest counts as ours, but tells nothing
+        // else.
         let manifest = Manifest::of(Path::new(&folder.to_string()), folder.stores());
         let is_ours = |object: &Object| {
             let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
@@ -64,15 +66,15 @@ impl ObjectsFolder {
         Ok(Self { folder, manifest })
     }
 
-    /// Puts the files of a folder of this machine in place, unless that is `given_up`.
+    /// Writes the files of a folder of this machine to the store, unless that is `given_up`.
     pub(super) fn commit(&self, staged: &Path, given_up: &GivenUp) -> Result<()> {
         let failed = || format!("cannot read {}", staged.display());
-        // An interrupt that empties the folder does not make it one without a manifest.
+        // Otherwise an interrupt could empty the folder, which then would seem to have no manifest.
         let hold = cleanup::hold();
         let manifest = Manifest::of(staged, self.folder.stores())?;
         drop(hold);
         let Some(mut manifest) = manifest else {
-            // The name of the folder is new, and is known to nobody before it is whole.
+            // The folder has a new name, which nobody knows before it is complete.
             for entry in fs::read_dir(staged).with_context(failed)? {
                 let entry = entry.with_context(failed)?;
                 let name = entry.file_name();
@@ -81,7 +83,7 @@ impl ObjectsFolder {
             }
             return Ok(());
         };
-        // A folder within it is named by the seals of all of its files.
+        // The name of a folder within it contains a hash of the seals of all its files.
         let mut within: BTreeMap<&str, Xxh3Default> = BTreeMap::new();
         for file in &manifest.files {
             if let Some((folder, name)) = file.name.split_once('/') {
@@ -110,13 +112,13 @@ impl ObjectsFolder {
     }
 }
 
-/// Returns true if an object has the name that a file has here, or is in a folder of this name, with a slash behind it.
+/// Returns true if an object is the file of this name here, or is in the folder of this name, which ends with a slash.
 pub(super) fn is_of(name: &str, file: &str) -> bool {
     let here = name_here(name);
     name == file || here == file || file.ends_with('/') && here.starts_with(file)
 }
 
-/// The name that a file has on this machine which has this one in a store, or here.
+/// Returns the name on this machine of a file that has this name in a store, or here.
 pub(crate) fn name_here(name: &str) -> Cow<'_, str> {
     if let Some((folder, file)) = folder_of_sealed(name) {
         return Cow::Owned(format!("{folder}/{file}"));
@@ -125,13 +127,13 @@ pub(crate) fn name_here(name: &str) -> Cow<'_, str> {
     stem_of_sealed(name).map_or(Cow::Borrowed(name), |stem| Cow::Owned(format!("{stem}.{extension}")))
 }
 
-/// What stands before the seal in the name of a file in a store, if it has one.
+/// Returns the part before the seal in the name of a file in a store, if it has a seal.
 pub(crate) fn stem_of_sealed(name: &str) -> Option<&str> {
     let stem = name.strip_suffix(".parquet").or_else(|| name.strip_suffix(".json"))?;
     without_seal(stem)
 }
 
-/// The folder and the file of a name, of which the folder has a seal in a store.
+/// Splits a name into the folder, without its seal, and the file. Returns `None` if the folder has no seal.
 fn folder_of_sealed(name: &str) -> Option<(&str, &str)> {
     let (folder, file) = name.split_once('/')?;
     Some((without_seal(folder)?, file))

@@ -1,5 +1,5 @@
-//! What is in a folder of runs that are over: what they staged and did not put in its place, their temporary tables, and the
-//! tables that they kept for others to resume.
+//! Leftovers in a folder of runs that are over: staging files and folders, temporary tables, and tables that were kept
+//! for other runs to resume.
 
 use std::fs;
 use std::io;
@@ -12,23 +12,23 @@ use anyhow::{Context, Result};
 use super::{MANIFEST, Manifest, Unheld, abandoned, is_random, name_here, names, stem_of_sealed, unheld};
 use crate::store::{self, LOCK, Location, Object, Stores, Upload, entries, has_only, remove_folder, seal_of};
 
-/// How the names of folders for temporary tables begin.
+/// Prefix of the names of folders for temporary tables.
 pub(crate) const WORKSPACE: &str = "ibid-";
 
-/// What was removed, or would be.
+/// The files and uploads that were removed, or would be.
 #[derive(Debug, Default)]
 pub(crate) struct Removed {
-    /// The files and folders that are gone, below the folder that was looked at, and how many bytes they had.
+    /// The removed files and folders, relative to the folder that was searched, and their sizes in bytes.
     pub(crate) paths: Vec<(PathBuf, u64)>,
-    /// The objects of which parts were written, and are gone.
+    /// The objects whose unfinished uploads were aborted.
     pub(crate) uploads: Vec<Location>,
-    /// How many files, folders and uploads are too young to be removed.
+    /// The number of files, folders and uploads that are too young to be removed.
     pub(crate) young: usize,
 }
 
 impl Removed {
-    /// Removes what is left over directly in a folder, anywhere in an index, and not younger than `grace`. In a store a folder of
-    /// results may have `files`.
+    /// Removes leftovers that are directly in a folder, and not younger than `grace`. In a store, uploads are aborted
+    /// anywhere in an index, and a folder of results may have `files`.
     pub(crate) fn collect(
         &mut self,
         folder: &Path,
@@ -56,7 +56,7 @@ impl Removed {
         Ok(())
     }
 
-    /// Gives up what was begun to be written to a store, and not ended.
+    /// Aborts the unfinished uploads to a store.
     fn abort_uploads(&mut self, folder: &Location, is_index: bool, grace: Duration, dry_run: bool) -> Result<()> {
         let depth = folder.key().parts().count() + 1;
         let uploads = Upload::list(folder)?.into_iter();
@@ -122,17 +122,17 @@ impl Removed {
     }
 }
 
-/// The object of this name, and those below it.
+/// Returns the object of this name, and all objects below it.
 fn below(location: &Location) -> Result<Vec<Object>> {
     let mut objects = Object::list(&location.as_prefix(), usize::MAX)?;
     objects.extend(Object::find(location)?);
     Ok(objects)
 }
 
-/// The files of results in a folder of a store that its manifest does not name: those of earlier manifests, of a folder that was
-/// copied there, and of runs that were killed before they wrote a manifest.
+/// Returns the files of results in a folder of a store that its manifest does not name: those of earlier manifests, of
+/// a folder that was copied there, and of runs that were killed before they wrote a manifest.
 fn unnamed(folder: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Vec<PathBuf>> {
-    // The manifest after the names: what a run named in the meantime is named.
+    // The manifest is read after the names, so that it includes the files that a run names in the meantime.
     let (names, manifest) = (names(folder, stores)?, Manifest::of(folder, stores)?);
     let is_replaced = |file: &str| manifest.as_ref().is_some_and(|manifest| manifest.file(file).is_some());
     let is_unnamed = |name: &String| {
@@ -140,7 +140,7 @@ fn unnamed(folder: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Vec<Pa
         let stem = stem_of_sealed(name);
         let file = name_here(name);
         let may_be_ours = is_replaced(&file) || (stem.is_some() && files.contains(&&*file));
-        // Others may have such names. A file that cannot be read is not known to be one of ours.
+        // Others may have such names. A file that cannot be read is not known to be ours.
         let has_seal = || {
             let seal = seal_of(&folder.join(name), stores).ok().flatten();
             seal.is_some_and(|seal| stem.is_none() || name.ends_with(&format!("-{}.parquet", seal.root)))
@@ -148,7 +148,7 @@ fn unnamed(folder: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Vec<Pa
         !is_named && may_be_ours && has_seal()
     };
     let mut unnamed: Vec<_> = names.iter().filter(|name| is_unnamed(name)).map(|name| folder.join(name)).collect();
-    // Files beside tables, and folders of files, are known by names that the manifest has with another seal.
+    // JSON files and folders of files are known by names that the manifest has with another seal.
     if let (Some(manifest), Some(location)) = (&manifest, Location::of_path(folder, stores)?) {
         let (objects, folders) = Object::list_folder(&location)?;
         let name = |location: &Location| location.key().filename().map(str::to_owned);
@@ -160,13 +160,13 @@ fn unnamed(folder: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Vec<Pa
     Ok(unnamed)
 }
 
-/// What a run left that is over, if this is. A name is not enough, since others may give it.
+/// Returns the hold on a leftover of a run that is over, if this is one. A name is not enough, since others may use it.
 fn left_over(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
     abandoned(path)
         .or_else(|| if path.is_symlink() { None } else { kept_table(path, stores).or_else(|| workspace(path, stores)) })
 }
 
-/// A table that --resume kept, with nothing else beside it.
+/// Returns the hold on a table that --resume kept, if nothing else is beside it.
 fn kept_table(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
     let is_key = |name: &str| name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     if !name_of(path).is_some_and(is_key) || !Manifest::is_in(path) {
@@ -179,8 +179,8 @@ fn kept_table(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
     (is_kept && has_only(path, is_of_table, stores)).then_some(held)
 }
 
-/// A folder for temporary tables of a run that is over, with nothing in it that such a run does not write. Where it was killed before
-/// it had its lock, or after it had removed it, there is nothing in it.
+/// Returns the hold on a folder for temporary tables of a run that is over, if it contains nothing that such a run does
+/// not write. A run that was killed before it made its lock, or after it removed the lock, leaves an empty folder.
 fn workspace(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
     name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).filter(|name| is_random(name))?;
     let lock = path.join(LOCK);
@@ -195,7 +195,7 @@ fn workspace(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
     }
 }
 
-/// Whether nobody else may look into a folder, as it is of those that runs make for themselves.
+/// Returns true if nobody else may look into a folder. Runs make their folders private.
 fn is_private(folder: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -206,7 +206,7 @@ fn is_private(folder: &Path) -> bool {
     folder.is_dir()
 }
 
-/// Whether a run gives this name to something in its folder for temporary tables.
+/// Returns true if a run gives this name to an entry of its folder for temporary tables.
 fn is_of_workspace(name: &str) -> bool {
     [LOCK, "fetched", "printed"].contains(&name)
         || [".tmp", "datafusion-", "judged-"].iter().any(|prefix| name.starts_with(prefix))
@@ -221,7 +221,8 @@ fn are_older(objects: &[Object], than: Duration) -> bool {
     !objects.is_empty() && objects.iter().all(|object| object.age().is_some_and(|age| age >= than))
 }
 
-/// Whether a file, or a folder with all that is in it, was written so long ago. What cannot be told is young.
+/// Returns true if a file, or a folder with all its entries, is older than `than`. Entries of unknown age count as
+/// recent.
 pub(crate) fn is_older(path: &Path, than: Duration, stores: &Arc<Stores>) -> bool {
     if let Ok(Some(location)) = Location::of_path(path, stores) {
         return are_older(&below(&location).unwrap_or_default(), than);
@@ -235,7 +236,7 @@ pub(crate) fn is_older(path: &Path, than: Duration, stores: &Arc<Stores>) -> boo
     of(path) && within.iter().all(|path| of(path))
 }
 
-/// How many bytes a file has, or all files of a folder.
+/// Returns the size of a file, or of all files in a folder.
 fn bytes(path: &Path, stores: &Arc<Stores>) -> Result<u64> {
     let metadata = fs::symlink_metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
     if metadata.is_dir() {

@@ -1,4 +1,4 @@
-//! Rows in the files of a folder within a folder of results.
+//! Output of rows as several files, in a folder within a folder of results.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -39,7 +39,7 @@ pub enum PartFormat {
 }
 
 impl PartFormat {
-    /// The names, which are what follows the point in names of files.
+    /// The names of the formats, which are the extensions of their files.
     pub const NAMES: [(&str, Self); 5] = [
         ("parquet", Self::Parquet),
         ("jsonl", Self::Jsonl),
@@ -64,16 +64,16 @@ impl FromStr for PartFormat {
     }
 }
 
-/// How the rows of a table are dealt into files.
+/// The division of the rows of a table into files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Parts {
     pub(crate) format: PartFormat,
-    /// The most rows of a file, if there is a limit.
+    /// Upper bound of the rows of a file, if there is one.
     pub(crate) rows_per_file: Option<u64>,
 }
 
 impl Parts {
-    /// Writes rows to the files of a new folder, `within` another. Returns what the manifest says of these.
+    /// Writes rows to the files of a new folder, `within` another. Returns their entries in the manifest.
     pub(crate) async fn write(
         self,
         rows: SendableRecordBatchStream,
@@ -123,7 +123,7 @@ impl Parts {
     }
 }
 
-/// Writes rows and ends what they go through.
+/// Writes rows to a writer and then ends it.
 async fn write_to<T: Write + Send>(
     mut to: T,
     end: impl FnOnce(T) -> io::Result<Hashed>,
@@ -136,7 +136,7 @@ async fn write_to<T: Write + Send>(
     Ok((count, end(to)?))
 }
 
-/// Rows that are taken so many at a time.
+/// Rows that are taken in portions.
 struct Rows {
     rows: SendableRecordBatchStream,
     left: Option<RecordBatch>,
@@ -151,7 +151,7 @@ impl Rows {
         Ok(true)
     }
 
-    /// Returns the next rows, so many at most.
+    /// Returns the next rows, at most `most` of them.
     fn next(&mut self, most: u64) -> impl Stream<Item = datafusion::common::Result<RecordBatch>> {
         stream::try_unfold((self, most), |(rows, most)| async move {
             if most == 0 {
@@ -202,12 +202,12 @@ impl Write for Hashed {
     }
 }
 
-/// Writes a file of JSON beside tables. Returns what the manifest says of it.
+/// Writes a JSON file beside tables. Returns its entry in the manifest.
 pub(crate) fn write_json(within: &Path, name: &str, json: &Value) -> Result<ManifestFile> {
     write_text(within, name, &format!("{json:#}\n"))
 }
 
-/// Writes a file of text beside tables. Returns what the manifest says of it.
+/// Writes a text file beside tables. Returns its entry in the manifest.
 pub(crate) fn write_text(within: &Path, name: &str, text: &str) -> Result<ManifestFile> {
     let path = within.join(name);
     let write = || {

@@ -1,4 +1,4 @@
-//! CSV that a spreadsheet does not run.
+//! CSV whose text a spreadsheet does not run as formulas.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 
-/// The first characters by which a spreadsheet takes the text of a cell for a formula. Some take those of full width, too.
+/// First characters of a text that a spreadsheet takes for a formula. Some spreadsheets take full-width ones, too.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// What some pass over, or end a cell with.
+/// Characters that some spreadsheets skip at the start of a cell, or take for its end.
 const BREAKS: [char; 3] = ['\t', '\r', '\n'];
 
-/// The text with a quote mark before what would be taken for a formula, also behind blanks, which some leave out.
+/// Puts a quote mark before a text that would be taken for a formula, also behind blanks, which some spreadsheets skip.
 fn quoted(text: &str) -> Cow<'_, str> {
     if text.starts_with(BREAKS) || text.trim_start().starts_with(FORMULAS) {
         Cow::Owned(format!("'{text}"))

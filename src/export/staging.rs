@@ -14,13 +14,14 @@ use crate::store::failpoint::step;
 use crate::store::{self, Address, GivenUp, Location, Stores, When, redacted, write_unless_dropped};
 use crate::terminal::Screen;
 
-/// How much of a name is in that of what is staged for it, in bytes: names may have 255, and tell no more by then.
+/// Upper bound of the bytes of a name that its staging name contains: file names may have 255 bytes, and the rest would
+/// tell no more.
 const LONGEST_NAME: usize = 200;
 
-/// How many links may lead from one to the next, as on Linux.
+/// Upper bound of the number of links that lead from one to the next, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
+/// Returns the folder that holds `target`, and the hidden prefix of the staging names of `target` there.
 fn place(target: &Path) -> Result<(PathBuf, String)> {
     let Some(name) = target.file_name() else { bail!("cannot write to {}: it has no file name", target.display()) };
     let Some(name) = name.to_str() else { bail!("cannot write to {}: its name is not Unicode", target.display()) };
@@ -39,12 +40,12 @@ fn place(target: &Path) -> Result<(PathBuf, String)> {
     Ok((parent, format!(".{name}.")))
 }
 
-/// What a link at `target` leads to, which is replaced instead of the link.
+/// Returns the path to which a symlink at `target` leads. That path is replaced instead of the link.
 fn behind_links(target: &Path) -> PathBuf {
     if !target.is_symlink() {
         return target.to_path_buf();
     }
-    // Behind the last of them there may be nothing yet.
+    // The last link may lead to nothing yet.
     let mut behind = target.to_path_buf();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&behind) {
@@ -55,7 +56,7 @@ fn behind_links(target: &Path) -> PathBuf {
     target.to_path_buf()
 }
 
-/// Returns true if a path ends as that of a folder does, with a slash.
+/// Returns true if a path ends with a slash, and so names a folder.
 pub fn names_folder(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
@@ -65,8 +66,8 @@ pub fn is_url(path: &Path) -> Result<bool> {
     Ok(Address::of_path(path)?.is_some())
 }
 
-/// The place in which a result for `target` would be, whatever name it has: that of an object, or of what links lead to. `None`
-/// for what gets all that is written, such as a pipe, unless it is a file that this process was given open.
+/// Returns the place in which a result for `target` would be: the URL of an object, or the path without links. Returns
+/// `None` for a stream of all that is written, such as a pipe, unless it is a file that this process was given open.
 pub fn resolved(target: &Path) -> Result<Option<PathBuf>> {
     if let Some(object) = Address::of_path(target)? {
         return Ok(Some(PathBuf::from(object.to_string())));
@@ -80,16 +81,17 @@ pub fn resolved(target: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(parent.join(target.file_name().unwrap_or_default())))
 }
 
-/// The place of what is read, whatever name it has, also where this process was given it as an open file.
+/// Returns the place of an input, without links, also if this process was given it as an open file.
 pub fn resolved_input(path: &Path) -> Result<Option<PathBuf>> {
     match fs::canonicalize(path) {
-        // That of a pipe is none.
+        // The place of a pipe does not exist.
         Ok(place) if Address::of_path(path)?.is_none() && place.exists() => Ok(Some(place)),
         _ => resolved(path),
     }
 }
 
-/// Whether a place is that of a result, or is in the folder that the result is. A folder may have two names that no link tells of.
+/// Returns true if a place is the result, or is in the folder that the result is. A folder may have two names without a
+/// link between them.
 pub fn is_within(place: &Path, result: &Path) -> bool {
     let is_result = |at: &Path| {
         at.file_name() == result.file_name()
@@ -110,13 +112,13 @@ fn is_same_folder(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Whether something is there that is no file and cannot be replaced by one: a pipe, a terminal or another device, or what
-/// this process was given as an open file.
+/// Returns true if the target exists, but is no file and cannot be replaced by one: a pipe, a terminal or another
+/// device, or an open file that this process was given.
 fn is_stream(target: &Path) -> bool {
     is_given(target) || fs::metadata(target).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Whether a name is that of a file that a process has open.
+/// Returns true if a path names an open file of a process.
 fn is_given(target: &Path) -> bool {
     let names: Option<Vec<_>> = target.components().skip(1).map(|part| part.as_os_str().to_str()).collect();
     match names.as_deref() {
@@ -126,10 +128,10 @@ fn is_given(target: &Path) -> bool {
     }
 }
 
-/// Writes all of a file to a pipe, a device, or what this process was given. A terminal gets nothing that would command it.
+/// Copies a file to a pipe, a device, or an open file of this process. Control characters are escaped on a terminal.
 fn copy_to_stream(mut from: File, target: &Path) -> io::Result<()> {
     let mut to = match target.to_str() {
-        // Opened by its name, a file would be written at another place than by who else was given it.
+        // Opened by its name, the file would have a write position of its own, and not the one that others share.
         #[cfg(unix)]
         Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => duplicate(&io::stdout())?,
         #[cfg(unix)]
@@ -153,25 +155,26 @@ fn duplicate(given: &impl std::os::fd::AsFd) -> io::Result<File> {
     given.as_fd().try_clone_to_owned().map(File::from)
 }
 
-/// How the names of what is staged end.
+/// Suffix of the names of staging files and folders.
 pub(super) const STAGING: &str = ".ibid-staging";
 
-/// Whether these are the six characters at random that a name is made new by.
+/// Returns true if these are the six random characters that make a name unique.
 pub(crate) fn is_random(part: &str) -> bool {
     part.len() == 6 && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Whether something is staged under this name, or was when a run was killed.
+/// Returns true if this is the name of a staging file or folder, perhaps of a run that was killed.
 pub(crate) fn is_staging(name: &str) -> bool {
     let named =
         name.strip_prefix('.').and_then(|name| name.strip_suffix(STAGING)).and_then(|name| name.rsplit_once('.'));
     named.is_some_and(|(_, part)| is_random(part))
 }
 
-/// What a run that is over staged, if this is. Where there are no locks, what one stages that lives looks the same.
+/// Returns the hold on a staging file or folder that a run has left, if this is one. Without file locks, the staging of
+/// a live run looks the same.
 pub(crate) fn abandoned(path: &Path) -> Option<Unheld> {
     path.file_name().and_then(|name| name.to_str()).filter(|name| is_staging(name))?;
-    // Not what waits when it is opened, nor what a link leads to.
+    // Neither a file that blocks when it is opened, nor the target of a link.
     let there = fs::symlink_metadata(path).ok()?;
     let is_of_folder = |name: &OsStr| {
         let is_table = Path::new(name).extension().is_some_and(|it| it == "parquet");
@@ -186,22 +189,22 @@ pub(crate) fn abandoned(path: &Path) -> Option<Unheld> {
     if is_ours { unheld(path) } else { None }
 }
 
-/// Says that a file or a folder is in use, as long as it is kept open.
+/// Marks a file or a folder as in use, as long as it is kept open.
 pub(crate) fn hold(file: &File) {
-    // Elsewhere nobody else could read it. On a file system without locks only its age tells.
+    // On other systems, nobody else could read a locked file. On a file system without locks, only the age tells.
     if cfg!(unix) {
         file.lock().ok();
     }
 }
 
-/// That no run holds a file or a folder that lives, and none can as long as this is kept, so that what is looked at is what is
-/// removed.
+/// A hold on a file or a folder that no live run holds. No run can take it as long as this is kept, so the file that
+/// was checked is the file that is removed.
 #[derive(Default)]
 pub(crate) struct Unheld {
     _held: Option<File>,
 }
 
-/// Holds a file or a folder, unless a run that lives does. Where there are no locks, only its age tells.
+/// Takes the hold on a file or a folder, unless a live run has it. Without file locks, only the age tells.
 pub(crate) fn unheld(path: &Path) -> Option<Unheld> {
     let file = File::open(path).ok();
     match file.as_ref().map(File::try_lock) {
@@ -210,14 +213,14 @@ pub(crate) fn unheld(path: &Path) -> Option<Unheld> {
     }
 }
 
-/// How to make a hidden file or folder with the permissions of any new one, less what the user's umask takes away.
+/// Returns a builder of hidden files or folders with the permissions `mode`, less what the user's umask takes away.
 fn staging(prefix: &str, mode: u32) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
     set_mode(builder.prefix(prefix).suffix(STAGING), mode);
     builder
 }
 
-/// Gives what is made the permissions `mode`, less what the user's umask takes away.
+/// Gives new files and folders the permissions `mode`, less what the user's umask takes away.
 pub(crate) fn set_mode(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
     #[cfg(unix)]
     {
@@ -250,8 +253,8 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// A file that takes its place at [`commit`](Self::commit), and vanishes if dropped before. Its place may be that of an object,
-/// and into a pipe or a device its bytes go then.
+/// A staging file that takes its place at [`commit`](Self::commit), and is removed if dropped before. Its place may be
+/// the URL of an object. If its place is a pipe or a device, its bytes are copied there.
 pub struct StagedFile {
     file: NamedTempFile,
     parent: PathBuf,
@@ -261,7 +264,7 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
-    /// Whether a file can take its place at `target`, to be known before the work for it begins.
+    /// Checks that a file can take its place at `target`, before the work for it begins.
     pub(crate) fn check(target: &Path, stores: &Arc<Stores>) -> Result<()> {
         Self::create(target, stores)?.object.as_ref().map_or(Ok(()), store::check_writable)
     }
@@ -287,7 +290,7 @@ impl StagedFile {
         let is_elsewhere = is_stream || object.is_some();
         let (parent, prefix) =
             if is_elsewhere { (std::env::temp_dir(), objects::PREFIX.to_owned()) } else { place(&target)? };
-        // Who may read what it replaces is known of that alone.
+        // A file that replaces another is private until it gets the permissions of the other.
         let mode = if is_elsewhere || target.exists() { 0o600 } else { 0o666 };
         let file = cleanup::noted(|| staging(&prefix, mode).tempfile_in(&parent), NamedTempFile::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
@@ -295,7 +298,7 @@ impl StagedFile {
         Ok(Self { file, parent, target, object, given_up: GivenUp::default() })
     }
 
-    /// Where it is until then.
+    /// Returns the path of the staging file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
@@ -324,13 +327,15 @@ impl StagedFile {
         Ok(())
     }
 
-    /// As [`commit`](Self::commit), on a thread that may block. If the future is dropped before that has ended, an upload is aborted.
+    /// Runs [`commit`](Self::commit) on a thread that may block. If the future is dropped before the commit has ended,
+    /// an upload is aborted.
     pub(crate) async fn commit_unless_dropped(self, stores: &Arc<Stores>) -> Result<()> {
         let given_up = self.given_up.clone();
         write_unless_dropped(stores, &given_up, || self.commit()).await
     }
 
-    /// As [`commit`](Self::commit), but only where there is no such file yet: of several at once one is told that it was so.
+    /// Commits as [`commit`](Self::commit) does, unless the file exists already. One of several concurrent callers gets
+    /// `true`.
     pub(crate) fn commit_new(mut self) -> Result<bool> {
         if let Some(object) = &self.object {
             self.file.flush().with_context(|| format!("cannot write {}", self.file.path().display()))?;
@@ -363,19 +368,19 @@ impl Write for StagedFile {
     }
 }
 
-/// A file that goes with the program, and that `ibid gc` removes where it did not.
+/// Creates a temporary file, which is removed at the end of the program. `ibid gc` removes it if that failed.
 pub(crate) fn temporary_file() -> io::Result<NamedTempFile> {
     let make = || tempfile::Builder::new().prefix(objects::PREFIX).suffix(STAGING).tempfile();
     cleanup::noted(make, NamedTempFile::path).inspect(|file| hold(file.as_file()))
 }
 
-/// A folder of files that takes its place at [`commit`](Self::commit), and vanishes if dropped before.
+/// A staging folder of files that takes its place at [`commit`](Self::commit), and is removed if dropped before.
 pub(crate) struct StagedFolder {
     folder: TempDir,
     held: Option<File>,
     parent: PathBuf,
     target: PathBuf,
-    /// What a folder may hold that it takes the place of.
+    /// The names that a replaced folder may contain.
     files: Vec<String>,
     objects: Option<ObjectsFolder>,
     stores: Arc<Stores>,
@@ -389,8 +394,8 @@ impl StagedFolder {
         Self::begin(parent, &prefix, target.to_path_buf(), &[], None, stores)
     }
 
-    /// Stages the folder `target`. One that is there already must hold nothing but `files` and a manifest, so that a slip of
-    /// the keyboard does not replace a folder of something else.
+    /// Stages the folder `target`. A folder that is there already must contain nothing but `files` and a manifest, so
+    /// that a typing error does not replace a folder of something else.
     pub(crate) fn create(target: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Self> {
         if let Some(location) = Location::of_path(target, stores)? {
             let objects = ObjectsFolder::check(location.as_prefix(), files)?;
@@ -406,7 +411,7 @@ impl StagedFolder {
         Self::begin(parent, &prefix, target, files, None, stores)
     }
 
-    /// The same, whose uploads are aborted where this says so.
+    /// Returns the same folder, whose uploads `given_up` aborts.
     pub(crate) fn given_up_by(self, given_up: GivenUp) -> Self {
         Self { given_up, ..self }
     }
@@ -432,7 +437,7 @@ impl StagedFolder {
         self.folder.path()
     }
 
-    /// Puts it in its place. What is given keeps it in use, where it is one of this machine.
+    /// Puts the folder in its place. The returned file marks a folder of this machine as in use.
     pub(crate) fn commit(self) -> Result<Option<File>> {
         if let Some(objects) = &self.objects {
             return objects.commit(self.folder.path(), &self.given_up).map(|()| None);
@@ -442,7 +447,7 @@ impl StagedFolder {
         step("a folder is staged");
         sync_all(self.folder.path()).with_context(failed)?;
         step("a folder is on disk");
-        // An interrupt empties what is staged, but does not while it takes its place.
+        // An interrupt removes staging folders, but not while the hold is kept.
         let hold = cleanup::hold();
         if target.exists() {
             keep_permissions(target, self.folder.path()).with_context(failed)?;
@@ -456,7 +461,7 @@ impl StagedFolder {
             step("a folder is exchanged");
             sync_folder(&self.parent).with_context(failed)?;
             step("a folder is committed");
-            // What stood there before has the staging's name now, and goes with it, unless `ibid gc` came first.
+            // The old folder has the staging name now and is removed with it, unless `ibid gc` came first.
             let old = self.folder.path().to_path_buf();
             match self.folder.close() {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -479,14 +484,15 @@ impl StagedFolder {
         Ok(self.held)
     }
 
-    /// As [`commit`](Self::commit), on a thread that may block. If the future is dropped before that has ended, uploads are aborted.
+    /// Runs [`commit`](Self::commit) on a thread that may block. If the future is dropped before the commit has ended,
+    /// uploads are aborted.
     pub(crate) async fn commit_unless_dropped(self) -> Result<Option<File>> {
         let (stores, given_up) = (Arc::clone(&self.stores), self.given_up.clone());
         write_unless_dropped(&stores, &given_up, || self.commit()).await
     }
 
-    /// As [`commit`](Self::commit), but only where there is no such folder yet, which would hold something. Of several at once one
-    /// puts its own there.
+    /// Commits as [`commit`](Self::commit) does, unless there is a folder already that contains something. One of
+    /// several concurrent callers puts its folder there.
     pub(crate) fn commit_new(self) -> Result<()> {
         let failed = || format!("cannot write {}", self.target.display());
         step("a new folder is staged");
@@ -510,11 +516,12 @@ impl StagedFolder {
     }
 }
 
-/// Fails where a folder, which stood at `target`, holds something that ibid did not write. Others may have files of such names.
+/// Fails if a folder, which was at `target`, contains something that ibid did not write. Other programs may have files
+/// with such names.
 fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>], stores: &Arc<Stores>) -> Result<()> {
     let manifest = Manifest::of(folder, stores);
     let is_among = |name: &str| files.iter().any(|file| file.as_ref() == name);
-    // A folder within it is known by the slash behind its name.
+    // The name of a folder within it ends with a slash.
     let is_folder_of_ours = |manifest: &Manifest, name: &str| {
         let is_named = |file: fs::DirEntry| {
             file.file_name().to_str().is_some_and(|file| manifest.seal_of(&format!("{name}/{file}")).is_some())
@@ -527,7 +534,7 @@ fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>], sto
             name == MANIFEST || manifest.seal_of(name).is_some() && is_among(name) || is_folder_of_ours(manifest, name)
         }
         Ok(None) => false,
-        // One that is damaged says no more.
+        // A damaged manifest tells nothing else.
         Err(_) => name == MANIFEST || is_among(name),
     };
     let stranger = fs::read_dir(folder)
@@ -551,7 +558,7 @@ fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
 }
 
-/// Without a system call that swaps, an old folder has to be removed by hand first.
+/// Fails: without a system call that swaps folders, an old folder has to be removed by hand first.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn exchange(_: &Path, b: &Path) -> io::Result<()> {
     Err(io::Error::new(
@@ -610,7 +617,7 @@ mod tests {
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
-        // What others call as we do.
+        // Files of other programs with the same names.
         for name in [MANIFEST, "a.parquet"] {
             let target = folder.path().join(format!("of {name}"));
             fs::create_dir(&target).unwrap();
@@ -621,7 +628,7 @@ mod tests {
         }
     }
 
-    /// A file that ibid wrote.
+    /// Returns a file as ibid writes it.
     fn sealed(text: &str) -> Vec<u8> {
         let columns: [(_, ArrayRef); 1] = [("text", Arc::new(StringArray::from(vec![text])))];
         let rows = RecordBatch::try_from_iter(columns).unwrap();
@@ -678,7 +685,7 @@ mod tests {
         fs::create_dir(folder.path().join(".y.AbCdEf.ibid-staging")).unwrap();
         // A table of it was still being written.
         fs::write(folder.path().join(".y.AbCdEf.ibid-staging/.a.parquet.AbCdEf.ibid-staging"), "half").unwrap();
-        // What others may call so.
+        // Files and folders of others with similar names.
         fs::write(folder.path().join(".y.2024.ibid-staging"), "notes").unwrap();
         fs::create_dir(folder.path().join(".x.AbCdEf.ibid-staging")).unwrap();
         fs::write(folder.path().join(".x.AbCdEf.ibid-staging/thesis.tex"), "years of work").unwrap();
@@ -690,7 +697,7 @@ mod tests {
         assert!(abandoned(file.file.path()).is_none() && abandoned(staged.path()).is_none());
         let held = all();
         assert_eq!(held.len(), 2);
-        // As long as they are about to be removed, nobody else has them.
+        // As long as one caller holds them, no other can.
         assert!(all().is_empty());
         drop(held);
         file.commit().unwrap();

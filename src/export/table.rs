@@ -11,10 +11,10 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::visible;
 
-/// How many rows say how wide the columns are.
+/// Number of rows that determine the widths of the columns.
 const ROWS_MEASURED: usize = 1000;
 
-/// How wide a column is made at most. What is wider juts out.
+/// Upper bound of the width of a column. Wider cells jut out.
 const WIDEST: usize = 200;
 
 /// A table that is as wide as its first rows need. Rows after them are printed as they come, so that a table of any length is
@@ -30,7 +30,7 @@ pub(crate) struct TableWriter<W> {
 }
 
 impl<W: Write> TableWriter<W> {
-    /// `on_screen` says that a terminal shows it.
+    /// Creates a writer. `on_screen` means that a terminal shows the table.
     pub(crate) fn new(schema: &SchemaRef, on_screen: bool, to: W) -> Self {
         let names = schema.fields().iter().map(|field| shown(field.name(), on_screen)).collect();
         Self { to, names, on_screen, first: Vec::new(), rows: 0, widths: None }
@@ -50,7 +50,7 @@ impl<W: Write> TableWriter<W> {
         Ok(())
     }
 
-    /// Prints what came so far; what comes later is printed at once.
+    /// Prints the rows so far. Later rows are printed at once.
     pub(crate) fn begin(&mut self) -> Result<()> {
         if self.widths.is_some() {
             return Ok(());
@@ -101,7 +101,7 @@ fn formatters(batch: &RecordBatch) -> Result<Vec<ArrayFormatter<'_>>> {
     Ok(batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &OPTIONS)).collect::<Result<_, _>>()?)
 }
 
-/// What stands in a cell.
+/// Writes the text of a value into `cell`.
 fn write_cell(cell: &mut String, column: &ArrayFormatter<'_>, row: usize, on_screen: bool) -> Result<()> {
     cell.clear();
     write!(cell, "{}", column.value(row).try_to_string()?)?;
@@ -111,12 +111,12 @@ fn write_cell(cell: &mut String, column: &ArrayFormatter<'_>, row: usize, on_scr
     Ok(())
 }
 
-/// A text as it is shown. On a screen a tab would move the columns.
+/// Returns a text as it is shown. On a screen, a tab would move the columns.
 fn shown(text: &str, on_screen: bool) -> String {
     if on_screen { visible(text).replace('\t', "\\t") } else { text.to_owned() }
 }
 
-/// How wide the lines of a text are.
+/// Returns the width of the widest line of a text.
 fn width(text: &str) -> usize {
     text.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
 }
@@ -193,7 +193,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// As long as no cell comes later that is wider.
+    /// Checks tables without wider cells in later rows.
     #[test]
     fn a_table_is_as_arrow_prints_it() {
         let texts = [Some("one"), None, Some(""), Some("two\nlines, 北京"), Some("é 😀 ‏עברית"), Some("end\n")];

@@ -1,4 +1,5 @@
-//! The engine that compares bit codes: on a GPU where there is one and `ibid.gpu` allows it, else on the cores of the machine.
+//! The engine that compares bit codes: on a GPU if there is one and `ibid.gpu` allows it, else on the cores of the
+//! machine.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use ibid_gpu::{Backend, Cpu, Engine};
 
 use crate::config::Gpu;
 
-/// The engine for a search on so many threads.
+/// Returns the engine for a search on so many threads.
 pub(crate) fn engine(choice: Gpu, threads: usize) -> Result<Engine> {
     let threads = NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN);
     let cpu: Arc<dyn Backend> = Arc::new(Cpu::default().with_threads(threads));
@@ -18,10 +19,10 @@ pub(crate) fn engine(choice: Gpu, threads: usize) -> Result<Engine> {
     }))
 }
 
-/// How many hits an engine holds, at most about twice as many.
+/// The number of hits that an engine holds; it may hold about twice as many.
 const HELD_HITS: usize = 1 << 19;
 
-/// How many bytes an engine takes beyond the codes.
+/// The number of bytes that an engine takes beyond the codes.
 pub(crate) const ENGINE_BYTES: usize = 2 * HELD_HITS * size_of::<ibid_gpu::Hit>();
 
 #[cfg(feature = "gpu")]

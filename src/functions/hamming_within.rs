@@ -15,7 +15,8 @@ use ibid_gpu::{Bound, Codes, Task, Width};
 use crate::config::{Gpu, IbidOptions};
 use crate::functions::gpu;
 
-/// `hamming_within(a, b, k)`: whether two codes differ in at most `k` bits, a batch of pairs at a time.
+/// The function `hamming_within(a, b, k)`: true if two codes differ in at most `k` bits, for a batch of pairs at a
+/// time.
 #[user_doc(
     doc_section(label = "Similarities"),
     description = "Whether two codes differ in at most `k` bits: `hamming(a, b) <= k` for pairs that are at hand, as a filter before what costs more. A batch of pairs is compared at once, with `ibid.gpu = on` on a GPU; the result is the same, and the processor is mostly faster, as a pair is little work. As the condition of a join write `hamming(a.code, b.code) <= k`, which is planned without making all pairs.\n\n\
@@ -85,7 +86,7 @@ impl ScalarUDFImpl for HammingWithin {
             return plan_err!("hamming_within: k is a constant, a whole number from 0 on");
         };
         let options = args.config_options.extensions.get::<IbidOptions>();
-        // A pair is two reads and a few instructions: sending it anywhere only pays if somebody says so.
+        // A pair is two reads and a few instructions, so a GPU is used only if `ibid.gpu` is on.
         let choice = options.map(|options| options.gpu).filter(|choice| *choice == Gpu::On).unwrap_or(Gpu::Off);
         let engine = gpu::engine(choice, 1)?;
         let (a, b) = (a.into_array(rows)?, b.into_array(rows)?);
@@ -109,7 +110,7 @@ impl ScalarUDFImpl for HammingWithin {
     }
 }
 
-/// How many bits codes of a type have, if they are compared in batches.
+/// Returns the number of bits of codes of a type, if they are compared in batches.
 fn width(code: &DataType) -> Option<Width> {
     let bytes = match code {
         DataType::FixedSizeBinary(bytes) => usize::try_from(*bytes).ok()?,
@@ -119,7 +120,7 @@ fn width(code: &DataType) -> Option<Width> {
     Width::of_bits(u32::try_from(8 * bytes).ok()?)
 }
 
-/// The words of all codes of a column.
+/// Returns the words of all codes of a column.
 fn words(codes: &ArrayRef, width: Width) -> Vec<u32> {
     let data = codes.to_data();
     let bytes = data.buffers().first().map_or(&[][..], |buffer| buffer.as_slice());

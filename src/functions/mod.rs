@@ -9,7 +9,7 @@ use datafusion::logical_expr::ScalarUDF;
 
 use self::hamming_within::HammingWithin;
 
-/// The scalar functions of ibid.
+/// Returns the scalar functions of ibid.
 pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
     let of_engine = ScalarUDF::from(HammingWithin::default());
     ibid_udfs::scalar_functions().into_iter().chain([Arc::new(of_engine)]).collect()

@@ -1,13 +1,14 @@
-//! How long functions and parsers take on texts that are made to keep them busy: in proportion to the length.
+//! Tests that functions and parsers take time in proportion to the length of texts that are made to keep them busy.
 //!
 //! `_RJEM_MALLOC_CONF=oversize_threshold:0,dirty_decay_ms:-1 IBID_DOUBLING=1 cargo test --release -- doubling --nocapture`
-//! measures up to a million characters, on a machine that does nothing else; without the variable, texts are shorter, and only
-//! what is quadratic takes too long. The allocator is told to keep what is freed: it gives arrays of 8 MiB and more back at
-//! once, so that time goes to fetching pages from that length on, up to 2.46 times as much for twice the text.
+//! measures up to a million characters, on an idle machine; without the variable, texts are shorter, and only quadratic
+//! code takes too long. The allocator is told to keep freed memory: otherwise it returns arrays of 8 MiB and more at
+//! once, and the time to fetch pages from that length on is up to 2.46 times as much for twice the text.
 //!
-//! Some take more by their documentation, and are held to that: `differences`, and `reuse_kind`, which aligns two texts as it
-//! does, take n·√n steps for n words, and `edited_passages` has up to 16 million products to add besides. `edit_similarity` is
-//! not among them: it takes the square of the length until it gives up, and tests beside it hold it to that.
+//! Some take longer by their documentation, and are held to that: `differences`, and `reuse_kind`, which aligns two
+//! texts in the same way, take n·√n steps for n words, and `edited_passages` has up to 16 million products to add
+//! besides. `edit_similarity` is not measured: it takes the square of the length until it gives up, and its own tests
+//! hold it to that.
 
 use std::f64::consts::SQRT_2;
 use std::time::Duration;
@@ -23,16 +24,16 @@ use super::functions::{
 use crate::corpus::Format;
 use crate::corpus::fuzz::timed;
 
-/// What twice the text may take, at most.
+/// The maximum ratio of the time for twice the text.
 const MOST: f64 = 2.3;
 
-/// What 16 million products, and what comes of them, may take.
+/// The maximum time for 16 million products and what follows from them.
 const PRODUCTS: Duration = Duration::from_secs(5);
 
-/// What is too short to be measured.
+/// The time below which a call is too short to be measured.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// Texts of about `n` characters, by name.
+/// Returns texts of about `n` characters, by name.
 fn shapes(n: usize) -> Vec<(&'static str, String)> {
     let of = |unit: &str| unit.repeat(n / unit.chars().count());
     let nested = |open: &str, close: &str| open.repeat(n / 2 / open.len()) + &close.repeat(n / 2 / close.len());
@@ -118,7 +119,7 @@ fn shapes(n: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What is measured, and its name.
+/// A function to measure, and its name.
 type Measured = (&'static str, fn(&str));
 
 fn measured() -> Vec<Measured> {
@@ -179,14 +180,14 @@ fn measured() -> Vec<Measured> {
             drop(call("weighted", vec![of(shingles), frequencies, number(8)]));
         }),
         ("bit_code", |given| {
-            // Half of the words are in the codebook, and a hash that is none of them.
+            // The codebook has half of the words, and a hash that is none of them.
             let known: Vec<_> = hashes(given).into_iter().step_by(2).chain([u64::MAX]).collect();
             let codes = vec![vec![3, 0, 0, 0]; known.len()];
             drop(call("bit_code", vec![words(given), codebook(2, known, codes).unwrap()]));
         }),
         ("shared_words", |given| drop(find_shared(given, &turned(given)))),
         ("edited_passages", |given| {
-            // All of it, in two texts that are read one by one.
+            // All sentences as seeds, in two texts that are read one by one.
             let other = format!("b {given}");
             let sentences = count_sentences(given).min(count_sentences(&other));
             let seeds = (0..i32::try_from(sentences).unwrap()).map(|n| (n, n));
@@ -196,7 +197,7 @@ fn measured() -> Vec<Measured> {
         ("reuse_kind", |given| drop(call("reuse_kind", vec![text(given), text(&turned(given))]))),
         ("html", timed::html),
         ("wikitext", |given| drop(Converter::default().convert(given, &Site::default()))),
-        // As a text, and as it is.
+        // The text as a value of a file, and as the file itself.
         ("text in JSON lines", |given| timed::record(&format!("{{\"text\": {}}}", json!(given)), Format::Jsonl)),
         ("JSON lines", |given| timed::record(given, Format::Jsonl)),
         ("text in CSV", |given| timed::record(&format!("text\n\"{}\"\n", given.replace('"', "\"\"")), Format::Csv)),
@@ -206,7 +207,7 @@ fn measured() -> Vec<Measured> {
     ]
 }
 
-/// How many times as long twice the text may take, and what it may take besides.
+/// Returns the maximum ratio of the time for twice the text, and the time that is allowed besides.
 fn most(name: &str) -> (f64, Duration) {
     match name {
         "differences" | "reuse_kind" => (SQRT_2 * MOST, Duration::ZERO),
@@ -215,7 +216,7 @@ fn most(name: &str) -> (f64, Duration) {
     }
 }
 
-/// The time of the processor that a call takes.
+/// Returns the CPU time that a call takes.
 fn time(run: fn(&str), given: &str) -> Duration {
     let began = ThreadTime::now();
     run(given);
@@ -234,7 +235,7 @@ fn twice_the_text_takes_twice_the_time() {
         let (mut worst, mut longest_time) = ((0.0, ""), (Duration::ZERO, ""));
         for ((shape, whole), (_, half)) in whole.iter().zip(&halves) {
             if !is_measured {
-                // What is quadratic takes as long as this many steps a character: minutes.
+                // Code that is quadratic in this length takes minutes.
                 let taken = time(run, whole);
                 if taken.saturating_sub(besides) > Duration::from_secs(2) {
                     slow.push(format!("{name}, {shape}: {taken:?}"));

@@ -9,7 +9,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use crate::fuzzing::{block_on, choices};
 use crate::session;
 
-/// Sessions that read so many rows at once.
+/// The sessions, each with another number of rows per batch.
 static SESSIONS: LazyLock<[SessionContext; 3]> = LazyLock::new(|| {
     [8192, 1, 3].map(|rows| {
         let config = SessionConfig::new().with_batch_size(rows).with_target_partitions(1);
@@ -17,7 +17,7 @@ static SESSIONS: LazyLock<[SessionContext; 3]> = LazyLock::new(|| {
     })
 });
 
-/// A file of Parquet has the same rows, or none, however many are read at once.
+/// Checks that a Parquet file has the same rows, or fails, however many rows are read at once.
 pub(super) fn from_parquet(data: &[u8]) {
     let ([chosen], data) = choices(data);
     let folder = tempfile::tempdir().unwrap();

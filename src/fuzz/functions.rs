@@ -1,4 +1,4 @@
-//! What fuzzers run of the functions of SQL: as SQL calls them, on columns of a few rows.
+//! Fuzz targets for the SQL functions, called as SQL calls them, on columns of a few rows.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
@@ -21,7 +21,7 @@ static FUNCTIONS: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
     ibid_udfs::scalar_functions().into_iter().map(|function| (function.name().to_owned(), function)).collect()
 });
 
-/// What a function gives for arguments of one row.
+/// Returns the result of a function for arguments of one row.
 fn try_call(name: &str, args: Vec<ColumnarValue>) -> Result<ArrayRef> {
     let function = &FUNCTIONS[name];
     let types: Vec<_> = args.iter().map(ColumnarValue::data_type).collect();
@@ -39,7 +39,7 @@ fn try_call(name: &str, args: Vec<ColumnarValue>) -> Result<ArrayRef> {
     Ok(found)
 }
 
-/// As [`try_call`], where nothing can be wrong with the arguments.
+/// Calls a function as [`try_call`] does, with arguments that must be accepted.
 pub(super) fn call(name: &str, args: Vec<ColumnarValue>) -> ArrayRef {
     try_call(name, args).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
@@ -60,7 +60,7 @@ pub(super) fn fraction(n: usize) -> ColumnarValue {
     ColumnarValue::Scalar(ScalarValue::Float64(Some(n as f64 / 255.0)))
 }
 
-/// A constant list of texts.
+/// Returns a constant list of texts.
 pub(super) fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> ColumnarValue {
     ColumnarValue::Scalar(ScalarValue::List(Arc::new(list(Arc::new(StringViewArray::from_iter_values(texts))))))
 }
@@ -69,7 +69,7 @@ fn constant(value: &str) -> ColumnarValue {
     ColumnarValue::Scalar(ScalarValue::Utf8(Some(value.to_owned())))
 }
 
-/// A column with one list.
+/// Returns a column with one list.
 fn list(items: ArrayRef) -> ListArray {
     let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
     ListArray::new(field, OffsetBuffer::from_lengths([items.len()]), items, None)
@@ -91,7 +91,7 @@ fn string(found: &ArrayRef) -> String {
     found.as_string_view().value(0).to_owned()
 }
 
-/// The fields of the structs of a list, as numbers.
+/// Returns the fields of the structs of a list, as numbers.
 fn numbers(found: &ArrayRef, names: &[&str]) -> Vec<Vec<usize>> {
     let structs = found.as_list::<i32>().value(0);
     let structs = structs.as_struct();
@@ -106,7 +106,7 @@ pub(super) fn of(found: ArrayRef) -> ColumnarValue {
     ColumnarValue::Array(found)
 }
 
-/// Sentences stand in order, at the places that they tell, with nothing but white space between them.
+/// Checks that sentences are in order, at the places that they report, with nothing but white space between them.
 pub(super) fn sentences(data: &[u8]) {
     let given = String::from_utf8_lossy(data);
     let found = call("sentences", vec![text(&given)]);
@@ -128,7 +128,7 @@ pub(super) fn sentences(data: &[u8]) {
     assert!(given[byte..].chars().all(char::is_whitespace), "{:?} is left out", &given[byte..]);
 }
 
-/// Tokens are parts of the text, in order.
+/// Checks that tokens are parts of the text, in order.
 pub(super) fn tokens(data: &[u8]) {
     let ([n, start, end], data) = choices(data);
     let given = String::from_utf8_lossy(data);
@@ -162,7 +162,7 @@ pub(super) fn tokens(data: &[u8]) {
     }
 }
 
-/// A normal form has itself as its normal form.
+/// Checks that a normal form is its own normal form.
 pub(super) fn normalize(data: &[u8]) {
     let given = String::from_utf8_lossy(data);
     for language in [None, Some("tr")] {
@@ -177,7 +177,7 @@ pub(super) fn normalize(data: &[u8]) {
     }
 }
 
-/// Signatures are sets, and are what their definitions say of one another.
+/// Checks that signatures are sets, and that they are related as their definitions say.
 pub(super) fn signatures(data: &[u8]) {
     let ([n, m, frequent], data) = choices(data);
     let (n, m) = (1 + n % 12, 1 + m % 12);
@@ -214,7 +214,7 @@ pub(super) fn signatures(data: &[u8]) {
     }
     call("simhash", vec![shingles()]);
 
-    // Frequencies of any kind, as tables that somebody made can have them.
+    // Arbitrary frequencies, as a table that a user made can have them.
     let hashes = tokens.iter().map(|token| token.len() as u64);
     let counts = tokens.iter().map(|token| i64::from(token.as_bytes()[0]) - 100);
     let frequencies = frequencies(frequent, hashes.collect(), counts.collect());
@@ -231,7 +231,7 @@ pub(super) fn signatures(data: &[u8]) {
     }
 }
 
-/// What `document_frequencies` could give.
+/// Returns a value that `document_frequencies` could return.
 pub(super) fn frequencies(documents: usize, tokens: Vec<u64>, counts: Vec<i64>) -> ColumnarValue {
     let tokens = list(Arc::new(UInt64Array::from(tokens)));
     let counts = list(Arc::new(Int64Array::from(counts)));
@@ -245,7 +245,7 @@ pub(super) fn frequencies(documents: usize, tokens: Vec<u64>, counts: Vec<i64>) 
     ColumnarValue::Scalar(ScalarValue::Struct(Arc::new(StructArray::from(fields.to_vec()))))
 }
 
-/// Similarities are those of the sets, packed or not, and no filter loses a pair.
+/// Checks that similarities are those of the sets, packed or not, and that no filter loses a pair.
 pub(super) fn sets(data: &[u8]) {
     let ([parted, threshold], data) = choices(data);
     let threshold = (1 + threshold) as f64 / 256.0;
@@ -278,7 +278,7 @@ pub(super) fn sets(data: &[u8]) {
             assert!(count_common(&a, &b) > 0, "{name}: the prefixes {a:?} and {b:?} share nothing at {threshold}");
         }
     }
-    // Bytes of any kind in the place of a packed set.
+    // Arbitrary bytes in place of a packed set.
     let bytes = column(BinaryViewArray::from_iter_values([data]));
     for name in ["jaccard", "overlap", "containment", "first_common_token"] {
         let _ = try_call(name, vec![bytes.clone(), of(packed(&b))]);
@@ -286,7 +286,7 @@ pub(super) fn sets(data: &[u8]) {
     let _ = try_call("unpack_set", vec![bytes]);
 }
 
-/// Codes and codebooks of any kind.
+/// Checks arbitrary codes and codebooks.
 pub(super) fn codes(data: &[u8]) {
     let ([width, per_word, k], data) = choices(data);
     let width = [4, 8, 16, 32][width % 4];
@@ -311,7 +311,7 @@ pub(super) fn codes(data: &[u8]) {
     let _ = try_call("bit_code", vec![of(tokens), codebook]);
 }
 
-/// What `codebook` could give, if there is a code.
+/// Returns a value that `codebook` could return, if there is a code.
 pub(super) fn codebook(per_word: i32, words: Vec<u64>, codes: Vec<Vec<u8>>) -> Option<ColumnarValue> {
     let codes: ArrayRef = Arc::new(FixedSizeBinaryArray::try_from_iter(codes.into_iter()).ok()?);
     let (words, codes) = (set(words), list(codes));
@@ -324,7 +324,7 @@ pub(super) fn codebook(per_word: i32, words: Vec<u64>, codes: Vec<Vec<u8>>) -> O
     Some(ColumnarValue::Scalar(ScalarValue::Struct(Arc::new(codebook))))
 }
 
-/// The similarity is that of the plain algorithm, whichever text comes first.
+/// Checks that the similarity is that of the plain algorithm, whichever text comes first.
 pub(super) fn edit_similarity(data: &[u8]) {
     let ([least], data) = choices(data);
     let (a, b) = two_texts(data);
@@ -343,7 +343,7 @@ pub(super) fn edit_similarity(data: &[u8]) {
     assert_eq!(bounded, (found >= least as f64 / 255.0).then_some(found));
 }
 
-/// Whoever replaces each difference has the other text; kinds are the same either way.
+/// Checks that replacing each difference gives the other text, and that kinds are the same either way.
 pub(super) fn differences(data: &[u8]) {
     let (a, b) = two_texts(data);
     let found = call("differences", vec![text(&a), text(&b)]);
@@ -363,7 +363,7 @@ pub(super) fn differences(data: &[u8]) {
     assert!(a != b || kind(&a, &b) == "identical");
 }
 
-/// Passages are within their texts.
+/// Checks that passages are within their texts.
 pub(super) fn edited_passages(data: &[u8]) {
     let ([cosine, gap, characters, seeds], data) = choices(data);
     let (a, b) = two_texts(data);
@@ -391,7 +391,7 @@ pub(super) fn count_sentences(given: &str) -> usize {
     call("sentences", vec![text(given)]).as_list::<i32>().value(0).len()
 }
 
-/// What `edited_passages` gives for pairs of sentences as seeds.
+/// Returns the result of `edited_passages` for pairs of sentences as seeds.
 pub(super) fn find_edited(
     a: &str,
     b: &str,
@@ -408,7 +408,7 @@ pub(super) fn find_edited(
     call("edited_passages", [vec![text(a), text(b), seeds], rules.to_vec()].concat())
 }
 
-/// What `shared_words` gives for whole texts.
+/// Returns the result of `shared_words` for whole texts.
 pub(super) fn find_shared(a: &str, b: &str) -> ArrayRef {
     let place = |at: usize| column(Int32Array::from(vec![i32::try_from(at).unwrap()]));
     call("shared_words", vec![text(a), place(0), place(a.len()), text(b), place(0), place(b.len())])

@@ -1,7 +1,7 @@
-//! What fuzzers run: a function for each parser and for each family of functions, in the module that it tries.
+//! Fuzz targets: a function for each parser and for each family of functions, in the module that it tests.
 //!
-//! Each takes any bytes, and panics where something is not as it must be. `make fuzz` runs them on inputs without end, a test
-//! on those that are kept in `fuzz/corpus/library`; the program has a few of its own.
+//! Each takes any bytes, and panics if a check fails. `make fuzz` runs them on inputs without end, a test runs them on
+//! the inputs in `fuzz/corpus/library`; the program has a few targets of its own.
 
 #![allow(
     clippy::unwrap_used,
@@ -64,7 +64,7 @@ pub const TARGETS: [Target; 34] = [
     ("zstd", corpus::fuzz::zstd),
 ];
 
-/// Two texts, which a byte that is in no text parts.
+/// Splits the data into two texts at a byte that is in no text.
 fn two_texts(data: &[u8]) -> (String, String) {
     let at = data.iter().position(|byte| *byte == 0xFF).unwrap_or(data.len());
     let (a, b) = (&data[..at], data.get(at + 1..).unwrap_or_default());

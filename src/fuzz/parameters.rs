@@ -1,4 +1,4 @@
-//! Parameters of statements, and signatures, which have some.
+//! A fuzz target for parameters of statements, and for signatures, which have some.
 
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
@@ -6,14 +6,15 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use crate::methods::Signature;
 use crate::pipeline::query::{Literal, Parameters};
 
-/// What is given is what stands in a statement, and a signature is the same if all of its parameters are named.
+/// Checks that parameters are in a statement as they were given, and that a signature is the same if all of its
+/// parameters are named.
 pub(super) fn parameters(data: &[u8]) {
     let given = String::from_utf8_lossy(data);
     check_signature(&given);
     check_literals(&given);
 }
 
-/// A signature has numbers as parameters, and is the same if all of them are named.
+/// Checks that the parameters of a signature are numbers, and that it is the same if all of them are named.
 fn check_signature(given: &str) {
     let parameters = |signature: &Signature| -> Vec<(String, String)> {
         let mut parameters = Parameters::default();
@@ -29,7 +30,7 @@ fn check_signature(given: &str) {
     assert_eq!(parameters(&again), of_given);
 }
 
-/// Values and names stay what they are in the middle of a statement.
+/// Checks that values and names stay as they are in the middle of a statement.
 fn check_literals(given: &str) {
     let mut parameters = Parameters::default();
     parameters.set("value", Literal::of_text(given));
@@ -43,7 +44,7 @@ fn check_literals(given: &str) {
         unreachable!("{sql}")
     };
     assert_eq!((text.as_str(), column.value.as_str(), column.quote_style), (given, given, Some('"')));
-    // Behind SELECT, 1 and the minus.
+    // The tokens after SELECT, 1 and the minus.
     match &value[3..] {
         [Token::SingleQuotedString(text)] => assert_eq!(text, given),
         [Token::Word(word)] => assert_eq!((word.value.as_str(), word.quote_style), (given, None)),

@@ -1,4 +1,4 @@
-//! What the functions that fuzzers run have in common.
+//! The helpers that fuzz targets share.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// The first bytes of an input, as numbers that choose something, and the others.
+/// Splits an input into its first bytes, as numbers that choose something, and the others.
 pub(crate) fn choices<const N: usize>(data: &[u8]) -> ([usize; N], &[u8]) {
     let (first, rest) = data.split_at(N.min(data.len()));
     let mut chosen = [0; N];
@@ -14,7 +14,7 @@ pub(crate) fn choices<const N: usize>(data: &[u8]) -> ([usize; N], &[u8]) {
     (chosen, rest)
 }
 
-/// Waits for what a session, or a reader of files, does.
+/// Waits for a future of a session, or of a reader of files.
 pub(crate) fn block_on<T>(done: impl Future<Output = T>) -> T {
     static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().enable_all().build().unwrap());
     RUNTIME.block_on(done)

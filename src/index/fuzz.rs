@@ -1,4 +1,4 @@
-//! What fuzzers run of manifests.
+//! Fuzz targets for manifests.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::manifest::Manifest;
 use crate::seal::sealed_json;
 
-/// What an index holds, and what a folder of results does: both are JSON.
+/// Reads `data` as the manifest of an index and as the manifest of a folder of results: both are JSON.
 pub(crate) fn manifest(data: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let read = |text: &[u8]| {

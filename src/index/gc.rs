@@ -1,4 +1,4 @@
-//! What an index does not need any more: parts that are too old, and files that no manifest names.
+//! Removal of what an index does not need any more: parts that are too old, and files that no manifest names.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,31 +13,31 @@ use crate::export::orphaned_files::{Removed, is_older};
 use crate::export::{Unheld, abandoned, unheld};
 use crate::store::{Address, Location, Object, Stores, entries, has_only, seal_of};
 
-/// How often another run may come between.
+/// Number of tries, if other runs change the index in between.
 const ATTEMPTS: usize = 5;
 
-/// Which parts are too old, in microseconds.
+/// The age limit of parts, in microseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TooOld {
-    /// Those of which all documents are of before this time.
+    /// Parts whose documents are all from before this time.
     Before(i64),
-    /// Those of which all documents are so much older than the newest document of the index.
+    /// Parts whose documents are all older than the newest document of the index, by more than this.
     OlderBy(i64),
 }
 
-/// What was removed, or would be.
+/// The parts and files that were removed, or would be.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
-    /// The parts that the index does not have any more. Their files are removed in their time.
+    /// The parts that the index does not have any more. Their files are removed later.
     pub(crate) dropped: Vec<Part>,
-    /// How many of these an older manifest names still, which may be in use.
+    /// The number of these parts that an older manifest still names, which may be in use.
     pub(crate) still_named: usize,
-    /// Parts that no manifest names, and that hold what ibid did not write: they stay.
+    /// Parts that no manifest names, but that contain something that ibid did not write. They stay.
     pub(crate) shared: Vec<String>,
     pub(crate) removed: Removed,
 }
 
-/// Whether a run was killed in a store that was making an index there, and had not made its first manifest.
+/// Returns true if a run in a store was killed while it made an index, before its first manifest.
 pub(crate) fn is_begun(folder: &Path, stores: &Arc<Stores>) -> Result<bool> {
     let location = Location::of_path(folder, stores)?;
     let Some(location) = location.filter(|location| !location.is_web()) else { return Ok(false) };
@@ -54,10 +54,11 @@ pub(crate) fn is_begun(folder: &Path, stores: &Arc<Stores>) -> Result<bool> {
     }))
 }
 
-/// Drops parts that are too old, and removes what no manifest names.
+/// Drops parts that are too old, and removes files that no manifest names.
 ///
-/// Nothing younger than `grace` is removed: a run that adds to the index may be about to name it, and one that reads the
-/// index may have opened it by an older manifest. So the files of parts go by a later call than the one that drops them.
+/// Nothing younger than `grace` is removed: a run that adds to the index may be about to name it, and a run that reads
+/// the index may have opened it by an older manifest. So the files of parts are removed by a later call than the one
+/// that drops the parts.
 pub(crate) fn collect(
     folder: &Path,
     too_old: Option<TooOld>,
@@ -72,7 +73,7 @@ pub(crate) fn collect(
     let mut named = HashSet::new();
     let numbers = numbers(folder, stores)?;
     for (i, &number) in numbers.iter().enumerate() {
-        // As old as a manifest is, so long the one before it has been out of use.
+        // A manifest has been out of use since the next one was written.
         let is_out_of_use = match numbers.get(i + 1) {
             Some(&next) => is_older(&manifest_path(folder, next), grace, stores),
             None => false,
@@ -94,7 +95,7 @@ pub(crate) fn collect(
                 if held.is_none() && !has_only(&path, is_of_part, stores) {
                     collected.shared.push(name.to_owned());
                 }
-                // A run may have named it, before it let go of it.
+                // The run that held it may have named it first.
                 if held.is_some() && newest(folder, stores)?.is_some_and(|manifest| manifest.has_part(name)) {
                     continue;
                 }
@@ -111,7 +112,7 @@ pub(crate) fn collect(
     Ok(collected)
 }
 
-/// Makes an index without the parts that are too old, and gives these.
+/// Makes a manifest without the parts that are too old, and returns these parts.
 fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool, stores: &Arc<Stores>) -> Result<Vec<Part>> {
     for _ in 0..ATTEMPTS {
         let index = Index::open(folder, stores)?;
@@ -141,12 +142,13 @@ fn is_of_part(file: &str) -> bool {
     FILES.contains(&file)
 }
 
-/// A part that [`Index::write_part`] wrote, with nothing else in it, if no run is about to name it, as far as can be told.
+/// Returns the hold on a part that [`Index::write_part`] wrote, if it contains nothing else, and no run is about to
+/// name it, as far as can be told.
 fn part(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
     let is_ours = path.file_name().and_then(|name| name.to_str()).is_some_and(is_name_of_part)
         && has_only(path, is_of_part, stores);
     match Address::of_path(path) {
-        // There each file is whole from the first.
+        // In a store, each file is complete from the first.
         Ok(Some(_)) => {
             let has_seal = |file: &PathBuf| seal_of(file, stores).is_ok_and(|seal| seal.is_some());
             (is_ours && entries(path, stores).is_ok_and(|files| files.iter().all(has_seal))).then(Unheld::default)

@@ -1,4 +1,4 @@
-//! What an index holds: a manifest, as JSON.
+//! The manifest of an index, as JSON.
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -11,9 +11,9 @@ const LAYOUT: u64 = 3;
 /// The parts of an index at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Manifest {
-    /// Each manifest has the number of the one that it was made from, and one more.
+    /// The number of the manifest that this one was made from, plus one.
     pub(crate) number: u64,
-    /// The column that says when documents are of.
+    /// The column with the times of documents.
     pub(crate) time_column: Option<String>,
     /// The parts, in the order in which they were added.
     pub parts: Vec<Part>,
@@ -22,17 +22,17 @@ pub(crate) struct Manifest {
 /// The documents of one batch, as a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// The folder, among the parts.
+    /// The name of the folder among the parts.
     pub name: String,
-    /// The number of the manifest that named it first: it orders parts, and the documents in them where they have no time.
+    /// The number of the manifest that named it first. It orders parts, and documents that have no time.
     pub(crate) number: u64,
     /// The version of ibid that wrote it.
     pub(crate) ibid: String,
     pub documents: PartFile,
     pub(crate) sentences: PartFile,
-    /// The earliest and the latest time of its documents, in microseconds since 1970, where there is a time column.
+    /// The earliest and the latest time of its documents, in microseconds since 1970, if there is a time column.
     pub(crate) times: Option<[i64; 2]>,
-    /// What was read, as it was named, and how.
+    /// The inputs as they were named, and the parameters of reading them.
     pub(crate) inputs: Value,
     pub(crate) parameters: Value,
 }
@@ -91,7 +91,7 @@ impl Part {
 
     fn of_json(json: &Value) -> Result<Self> {
         let name = text(json, "name")?;
-        // A name is the folder of a part, and leads nowhere else.
+        // A name must be the folder of a part, and lead nowhere else.
         if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
             bail!("{name:?} is no name of a part");
         }
@@ -111,7 +111,7 @@ impl Part {
         })
     }
 
-    /// The file of a table.
+    /// Returns the file of a table.
     pub(crate) fn file(&self, table: &str) -> PartFile {
         if table == "documents" { self.documents } else { self.sentences }
     }

@@ -1,15 +1,15 @@
 //! An index: a collection that grows batch by batch.
 //!
-//! It is a folder of parts, each a corpus as `ibid ingest` writes it, and of numbered manifests, each the list of the parts
-//! that the index has. Nothing in it is ever changed:
+//! It is a folder of parts and of numbered manifests. Each part is a corpus as `ibid ingest` writes it, and each
+//! manifest is the list of the parts of the index. Nothing in it is ever changed:
 //!
-//! * A part is written under a name that no other has, and is on disk before a manifest names it.
-//! * An index becomes another by one step: manifest N + 1 is made, which fails where it exists. So a run that is killed has
-//!   added all of its part or nothing, and of two runs that read manifest N one is told that it has to read N + 1.
+//! * A part is written under a name that no other part has, and is on disk before a manifest names it.
+//! * An index changes in one step: manifest N + 1 is made, which fails if it exists. So a run that is killed has added
+//!   all of its part or nothing. If two runs read manifest N, one of them is told that it has to read N + 1.
 //! * Readers take the highest number, and read files that do not change under them.
 //!
-//! A store of objects that can make one only where there is none keeps the same promises. What no manifest names goes with
-//! [`gc`].
+//! A store that can make an object only if there is none keeps the same promises. [`gc`] removes the files that no
+//! manifest names.
 
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
@@ -42,10 +42,10 @@ use crate::seal::{Written, check_json, sealed_json};
 use crate::store::failpoint::step;
 use crate::store::{self, Address, GivenUp, Location, Object, Stores, Verified, check_seal, redacted_url, verify};
 
-/// How many objects are looked at for one that is of no index.
+/// Upper bound of the objects that are checked for one that is of no index.
 const LOOKED_AT: usize = 1000;
 
-/// An index as one of its manifests says.
+/// An index in the state of one of its manifests.
 #[derive(Debug, Clone)]
 pub(crate) struct Index {
     folder: PathBuf,
@@ -62,7 +62,7 @@ impl Index {
         }
     }
 
-    /// Opens an index to be added to, which may have to be made: it has no parts then, and the number 0.
+    /// Opens an index to be added to, which may have to be made. It has no parts then, and the number 0.
     pub(crate) fn open_to_add(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
         if let Some(location) = Location::of_path(folder, stores)? {
             return Self::open_objects_to_add(folder, &location.as_prefix());
@@ -108,7 +108,7 @@ impl Index {
         &self.folder
     }
 
-    /// The stores by which it is reached.
+    /// Returns the stores by which it is reached.
     pub(crate) fn stores(&self) -> &Arc<Stores> {
         &self.stores
     }
@@ -117,12 +117,12 @@ impl Index {
         &self.manifest
     }
 
-    /// The index as it would be without its parts.
+    /// Returns the index without its parts.
     pub(crate) fn without_parts(&self) -> Self {
         self.with_parts(|_| false)
     }
 
-    /// The index as it would be without the parts of which all documents are of more than `seconds` before or after `times`.
+    /// Returns the index without the parts whose documents are all more than `seconds` before or after `times`.
     pub(crate) fn within(&self, times: [i64; 2], seconds: f64) -> Self {
         let [earliest, latest] = times.map(|time| time as f64 / 1e6);
         self.with_parts(|part| {
@@ -139,8 +139,8 @@ impl Index {
         Self { folder: self.folder.clone(), manifest, stores: Arc::clone(&self.stores) }
     }
 
-    /// The index of these corpora alone, which stand in folders among its parts and were read from `inputs` as `reading` says. No manifest
-    /// says so yet.
+    /// Returns the index of these corpora alone, which are in folders among its parts and were read from `inputs` as
+    /// `reading` says. No manifest names them yet.
     pub(crate) fn of_corpora(
         &self,
         corpora: impl IntoIterator<Item = (String, [Written; 2])>,
@@ -158,13 +158,13 @@ impl Index {
         Self { manifest: Manifest { number, time_column: None, parts }, ..self.clone() }
     }
 
-    /// The index as it would be with one of its parts alone.
+    /// Returns the index with only one of its parts.
     pub(crate) fn with_part(&self, at: usize) -> Self {
         let parts = self.manifest.parts[at..=at].to_vec();
         Self { manifest: Manifest { parts, ..self.manifest.clone() }, ..self.clone() }
     }
 
-    /// Removes what stands beside the parts of an index in a store, in folders whose names begin so.
+    /// Removes folders of a store that are beside the parts of the index and whose names begin with `prefix`.
     pub(crate) fn remove_others(&self, prefix: &str) -> Result<()> {
         let is_other = |name: &str| name.starts_with(prefix) && !self.manifest.has_part(name);
         for folder in store::entries(&self.folder.join(PARTS), &self.stores)? {
@@ -179,13 +179,13 @@ impl Index {
         Ok(())
     }
 
-    /// The files of a table.
+    /// Returns the files of a table.
     pub(crate) fn files(&self, table: &str) -> Vec<PathBuf> {
         let parts = self.folder.join(PARTS);
         self.manifest.parts.iter().map(|part| parts.join(&part.name).join(format!("{table}.parquet"))).collect()
     }
 
-    /// The files of all tables, each as it was written.
+    /// Returns the files of all tables, with the rows, bytes and seals that were written.
     pub(crate) fn sealed_files(&self) -> Vec<(PathBuf, Written)> {
         let of_table = |table: &'static str| {
             let files = self.files(table).into_iter();
@@ -197,7 +197,7 @@ impl Index {
         Needed::DocumentsAndSentences.tables().iter().copied().flat_map(of_table).collect()
     }
 
-    /// Fails where a file of these tables is another than was written. What it holds is checked as it is read.
+    /// Fails if a file of these tables has another seal than was written. The content is checked as it is read.
     pub(crate) fn check(&self, needed: Needed) -> Result<()> {
         for table in needed.tables() {
             for (part, path) in self.manifest.parts.iter().zip(self.files(table)) {
@@ -207,13 +207,13 @@ impl Index {
         Ok(())
     }
 
-    /// Whether nothing was added to the index since it was opened.
+    /// Returns true if the index has not changed since it was opened.
     pub(crate) fn is_newest(&self) -> Result<bool> {
         Ok(newest(&self.folder, &self.stores)?.unwrap_or_default().number == self.manifest.number)
     }
 
-    /// Writes the documents of a corpus folder, but for those of `left_out`, as a part that no manifest names yet. `inputs` are what
-    /// the corpus was read from, and how. It ends early where it is given up.
+    /// Writes the documents of a corpus folder, except for those in `left_out`, as a part that no manifest names yet.
+    /// `inputs` and `reading` say what the corpus was read from, and how. `given_up` ends an upload early.
     pub(crate) fn write_part(
         &self,
         corpus: &Path,
@@ -259,34 +259,34 @@ impl Index {
         Ok(written)
     }
 
-    /// Adds a part that was written to the index. `false` says that the index is another since it was opened, and that nothing
-    /// was added.
+    /// Adds a part that was written to the index. Returns `false` if the index has changed since it was opened, and
+    /// nothing was added.
     pub(crate) fn append(&self, mut written: WrittenPart, time_column: Option<&str>) -> Result<bool> {
         let mut parts = self.manifest.parts.clone();
         parts.push(written.part.clone());
         let time_column = time_column.map(str::to_owned);
         let next = self.stage(&Manifest { number: self.manifest.number + 1, time_column, parts })?;
-        // Where this fails nobody knows whether the manifest is there.
+        // If this fails, it is unknown if the manifest is there, so the part stays.
         let mut hold = cleanup::hold();
         hold.forget(&written.places);
         written.is_kept = true;
-        // A file is there at once, so that who interrupts the program can wait for it.
+        // A file is written at once, so that an interrupt can wait for it.
         let hold = Address::of_path(&self.folder)?.is_none().then_some(hold);
         let is_next = next.commit_new()?;
         drop(hold);
-        // The next number may be free because its manifest was removed, when the index was well beyond it.
+        // The next number may be free because its manifest was removed, after the index had gone on to higher numbers.
         let is_added =
             is_next && newest(&self.folder, &self.stores)?.is_some_and(|newest| newest.has_part(&written.part.name));
         written.is_kept = is_added;
         Ok(is_added)
     }
 
-    /// Makes the next manifest. `false` says that there is one already.
+    /// Makes the next manifest. Returns `false` if there is one already.
     pub(crate) fn replace(&self, next: &Manifest) -> Result<bool> {
         self.stage(next)?.commit_new()
     }
 
-    /// Writes the next manifest, which is not in its place yet.
+    /// Writes the next manifest to a staging file.
     fn stage(&self, next: &Manifest) -> Result<StagedFile> {
         let mut staged = StagedFile::create(&manifest_path(&self.folder, next.number), &self.stores)?;
         staged.write_all(sealed_json(next.to_json())?.as_bytes()).context("cannot write a manifest")?;
@@ -294,10 +294,10 @@ impl Index {
     }
 }
 
-/// How many inputs of a part are named, each of which stands in all later manifests.
+/// Upper bound of the inputs that a part names: all later manifests repeat them.
 const NAMED: usize = 100;
 
-/// What a manifest says of what was read.
+/// Returns the names of inputs for a manifest.
 fn noted(inputs: &[String]) -> Vec<String> {
     let mut named: Vec<_> = inputs.iter().take(NAMED).map(|input| redacted_url(input)).collect();
     if inputs.len() > NAMED {
@@ -306,10 +306,10 @@ fn noted(inputs: &[String]) -> Vec<String> {
     named
 }
 
-/// A part that was written, and vanishes if dropped, or if the program is interrupted, before a manifest may name it.
+/// A part that was written. It is removed if dropped, or if the program is interrupted, before a manifest may name it.
 pub(crate) struct WrittenPart {
     part: Part,
-    /// Its folder, and in a store its objects.
+    /// The folder of the part, or its objects in a store.
     places: Vec<Noted>,
     _held: Option<File>,
     is_kept: bool,
@@ -339,7 +339,7 @@ impl Drop for WrittenPart {
     }
 }
 
-/// Makes a folder, unless it is there, so that it survives a power cut.
+/// Makes a folder, unless it exists, so that it survives a power cut.
 fn make_folder(folder: &Path) -> Result<()> {
     let failed = || format!("cannot make the folder {}", folder.display());
     match fs::create_dir(folder) {
@@ -351,18 +351,18 @@ fn make_folder(folder: &Path) -> Result<()> {
     File::open(parent).and_then(|parent| parent.sync_all()).with_context(failed)
 }
 
-/// The newest manifest, if there is one.
+/// Returns the newest manifest, if there is one.
 fn newest(folder: &Path, stores: &Arc<Stores>) -> Result<Option<Manifest>> {
     loop {
         let Some(&number) = numbers(folder, stores)?.last() else { return Ok(None) };
-        // It may be removed once there is another.
+        // A manifest may be removed once there is another.
         if let Some(manifest) = read(folder, number, stores)? {
             return Ok(Some(manifest));
         }
     }
 }
 
-/// The manifest with a number, if it is there.
+/// Reads the manifest with a number, if it exists.
 fn read(folder: &Path, number: u64, stores: &Arc<Stores>) -> Result<Option<Manifest>> {
     let path = manifest_path(folder, number);
     let Some(bytes) =

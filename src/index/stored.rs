@@ -15,7 +15,7 @@ use crate::index::Index;
 use crate::seal::Root;
 use crate::store::{Location, Object, Stores, seal_of};
 
-/// A collection that needs not be read in first.
+/// A stored collection, which need not be ingested first.
 #[derive(Debug, Clone)]
 pub(crate) enum Stored {
     Corpus(PathBuf),
@@ -27,8 +27,8 @@ pub(crate) enum Stored {
     Index(Index),
 }
 
-/// Fails where no result can take its place at `target`, or would take that of a part of a collection: to be known before the work
-/// for it begins.
+/// Fails if no result can take its place at `target`, or if it would replace a part of a collection. The check comes
+/// before the work for the result begins.
 pub fn check_place(target: &Path, stores: &Arc<Stores>) -> Result<()> {
     StagedFile::check(target, stores)?;
     let place = resolved(target)?.unwrap_or_default();
@@ -45,7 +45,7 @@ pub fn check_place(target: &Path, stores: &Arc<Stores>) -> Result<()> {
     Ok(())
 }
 
-/// Fails where a folder is a collection or a result, to which other files do not belong.
+/// Fails if a folder is a collection or a result, to which other files do not belong.
 pub fn check_folder(folder: &Path, stores: &Arc<Stores>) -> Result<()> {
     if is_taken(folder, stores) {
         bail!("{} is a corpus, an index or a result; name a folder elsewhere", folder.display());
@@ -53,7 +53,7 @@ pub fn check_folder(folder: &Path, stores: &Arc<Stores>) -> Result<()> {
     Ok(())
 }
 
-/// Opens an index to be added to. Fails where it would have to be made in a folder to which it does not belong.
+/// Opens an index to be added to. Fails if it would have to be made in a folder to which it does not belong.
 pub(crate) fn index_to_add(folder: &Path, stores: &Arc<Stores>) -> Result<Index> {
     let index = Index::open_to_add(folder, stores)?;
     if index.manifest().number == 0
@@ -64,13 +64,13 @@ pub(crate) fn index_to_add(folder: &Path, stores: &Arc<Stores>) -> Result<Index>
     Ok(index)
 }
 
-/// Whether a folder is a collection or a result, be its manifest damaged, or of another version, or a folder of an index. What cannot
-/// be read protects nothing.
+/// Returns true if a folder is a collection or a result, also with a manifest that is damaged or of another version, or
+/// a folder of an index. A folder that cannot be read is not protected.
 fn is_taken(folder: &Path, stores: &Arc<Stores>) -> bool {
     Manifest::is_of_ours(folder, stores).unwrap_or(false) || is_around_index(folder, stores)
 }
 
-/// Fails if the files of a folder with the names of tables are those of a corpus, whose manifest did not come along. Other
+/// Fails if the files of a folder with the names of tables are those of a corpus whose manifest is missing. Other
 /// tables may have such names, too.
 fn refuse_tables_without_manifest(folder: &Path, stores: &Arc<Stores>) -> Result<Option<Stored>> {
     for file in FILES {
@@ -86,7 +86,7 @@ fn refuse_tables_without_manifest(folder: &Path, stores: &Arc<Stores>) -> Result
 }
 
 impl Stored {
-    /// The collection that is stored at `path`, if one is.
+    /// Opens the collection that is stored at `path`, if there is one.
     pub(crate) fn at(path: &Path, stores: &Arc<Stores>) -> Result<Option<Self>> {
         if let Some(location) = Location::of_path(path, stores)? {
             return Self::at_location(path, &location);
@@ -112,7 +112,7 @@ impl Stored {
     }
 
     fn at_location(path: &Path, location: &Location) -> Result<Option<Self>> {
-        // What has the name of a file is no folder, and is not asked for as one.
+        // A path with the name of a file is no folder, and nothing is requested for it.
         let is_file = !location.is_prefix() && location.key().filename().is_some_and(is_name_of_file);
         if is_file || location.is_web() {
             return Ok(None);
@@ -142,7 +142,7 @@ impl Stored {
         Ok(Self::Index(index))
     }
 
-    /// What it is, to people.
+    /// Returns the kind of the collection, for users.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Corpus(_) | Self::Objects { .. } => "a corpus",
@@ -150,7 +150,7 @@ impl Stored {
         }
     }
 
-    /// The files of a table.
+    /// Returns the files of a table.
     pub(crate) fn files(&self, table: &str) -> Vec<PathBuf> {
         match self {
             Self::Corpus(folder) => vec![folder.join(format!("{table}.parquet"))],
@@ -162,7 +162,7 @@ impl Stored {
         }
     }
 
-    /// Returns the file that says where its documents come from, where it has one.
+    /// Returns the file that says where its documents come from, if it has one.
     pub(crate) fn origins(&self, stores: &Arc<Stores>) -> Result<Option<PathBuf>> {
         match self {
             Self::Corpus(folder) => Ok(Some(folder.join(ORIGINS)).filter(|file| file.is_file())),
@@ -174,13 +174,13 @@ impl Stored {
         }
     }
 
-    /// Fails where a result would take the place of one of its files.
+    /// Fails if a result would replace one of its files.
     pub(crate) fn refuse_results(&self, reading: &corpus::Options) -> Result<()> {
         let mut files = Needed::DocumentsAndSentences.tables().iter().flat_map(|table| self.files(table));
         Ok(files.try_for_each(|file| refuse_result(&file, reading))?)
     }
 
-    /// What the tables hold, to be noted beside a result: of each file its rows and its seal.
+    /// Returns the rows and the seal of each file of the tables, to be noted beside a result.
     pub(crate) fn contents(&self, prefix: &str, needed: Needed, stores: &Arc<Stores>) -> Result<Vec<Value>> {
         let noted = |table: &str, rows: Option<u64>, seal: Option<Root>| json!({ "table": format!("{prefix}{table}"), "rows": rows, "seal": seal.map(|seal| seal.to_string()) });
         let mut contents = Vec::new();
@@ -201,7 +201,7 @@ impl Stored {
         Ok(contents)
     }
 
-    /// Makes the tables known as `{prefix}documents` and `{prefix}sentences`.
+    /// Registers the tables as `{prefix}documents` and `{prefix}sentences`.
     pub(crate) async fn register(&self, session: &SessionContext, prefix: &str, needed: Needed) -> Result<()> {
         let index = match self {
             Self::Corpus(folder) | Self::Objects { folder, .. } => {
@@ -226,7 +226,7 @@ impl Stored {
         Ok(())
     }
 
-    /// The statements that make the tables known.
+    /// Returns the statements that register the tables.
     pub(crate) fn statements(&self, prefix: &str, needed: Needed) -> Result<Vec<String>> {
         let statement = |table: &&str| -> Result<String> {
             Ok(match self {

@@ -17,8 +17,8 @@ use crate::pipeline::query::Literal;
 use crate::store::{Address, Source, Stores};
 
 impl Index {
-    /// A table of all parts. A column that not all parts have is NULL in the others; of several types it has the one that holds
-    /// all, text at worst. The files should be sound, see [`Self::check`].
+    /// Returns a table of all parts. A column that not all parts have is NULL in the others. A column of several types
+    /// gets the type that holds all values, text at worst. The files should be sound, see [`Self::check`].
     pub(crate) fn table(&self, table: &str, session: &SessionState) -> Result<ListingTable> {
         let files = self.files(table);
         let columns = columns(&schemas(&files, &self.stores)?)?;
@@ -31,7 +31,7 @@ impl Index {
         Ok(ListingTable::try_new(listed)?)
     }
 
-    /// The same as a query.
+    /// Returns the same table as a query.
     pub(crate) fn select(&self, table: &str) -> Result<String> {
         let files = self.files(table);
         let schemas = schemas(&files, &self.stores)?;
@@ -44,7 +44,7 @@ impl Index {
         Ok(Literal::joined(parts, "\nUNION ALL\n").to_string())
     }
 
-    /// Fails where the documents of a corpus have a column of which no type holds all values, with those that there are.
+    /// Fails if a column of the documents of a corpus has no type that holds its values and those of the index.
     pub(crate) fn check_columns(&self, corpus: &Path) -> Result<()> {
         let mut files = self.files("documents");
         files.push(corpus.join("documents.parquet"));
@@ -52,7 +52,7 @@ impl Index {
     }
 }
 
-/// A column of a part, as SQL.
+/// Returns a column of a part as SQL.
 fn column_of(part: &Schema, column: &Field) -> Literal {
     let as_type = |value: Literal| value.within("arrow_cast(", &format!(", '{}')", column.data_type()));
     let name = Literal::column(column.name());
@@ -63,7 +63,7 @@ fn column_of(part: &Schema, column: &Field) -> Literal {
     }
 }
 
-/// The columns of files.
+/// Reads the schemas of files.
 fn schemas(files: &[PathBuf], stores: &Arc<Stores>) -> Result<Vec<SchemaRef>> {
     let schema = |path: &PathBuf| -> Result<SchemaRef> {
         let failed = || format!("cannot read {}", path.display());
@@ -74,7 +74,7 @@ fn schemas(files: &[PathBuf], stores: &Arc<Stores>) -> Result<Vec<SchemaRef>> {
     files.iter().map(schema).collect()
 }
 
-/// The columns of all, in the order in which they come.
+/// Returns the columns of all schemas, in the order of their first occurrence.
 fn columns(schemas: &[SchemaRef]) -> Result<Schema> {
     let mut columns: Vec<(Field, Kind)> = Vec::new();
     for field in schemas.iter().flat_map(|schema| schema.fields()) {

@@ -13,7 +13,7 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// No documents; codes may differ in so many bits.
+    /// Creates an index without documents; codes may differ in at most `distance` bits.
     pub(super) fn new(distance: u32) -> Self {
         Self { distance, codes: VecDeque::new(), first: 0 }
     }
@@ -41,7 +41,7 @@ impl Codes {
         }
     }
 
-    /// How many bytes this takes.
+    /// Returns the size of the index in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.codes.capacity() * 16
     }

@@ -1,9 +1,9 @@
-//! Documents in memory, against which an arriving one is judged at once.
+//! Index of documents in memory, which compares each arriving document with them at once.
 //!
-//! What the statements of `queries/containment*` find for collections as a whole is found here for one document after the other:
-//! the same rows, which tests compare. What a document is compared by, its [`Features`], comes from the same statements.
+//! The index finds, for one document after the other, the same rows that the statements of `queries/containment*` find
+//! for whole collections; tests compare them. The [`Features`] of a document come from the same statements.
 //!
-//! Documents are numbered in the order in which they came, and are forgotten from the oldest on, once they are too old.
+//! Documents are numbered in the order of arrival. Documents that are too old are removed, oldest first.
 
 mod codes;
 mod postings;
@@ -20,13 +20,13 @@ use self::sentences::Sentences;
 use self::sets::Sets;
 use self::tree::Tree;
 
-/// What a document is compared by. Sets are of ascending elements.
+/// The features by which a document is compared. The elements of sets are ascending.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Features {
     Set(Box<[u64]>),
     /// The set of each sentence.
     Sentences(Vec<Box<[u64]>>),
-    /// What it visits of CoDet's tree.
+    /// The nodes of CoDet's tree that the document visits.
     Nodes(Vec<Node>),
     /// Its SimHash.
     Code(Option<u64>),
@@ -37,29 +37,29 @@ pub(crate) enum Features {
 pub(crate) struct Node {
     pub(crate) hash: u64,
     pub(crate) weight: f64,
-    /// How many sentences of the document visit it.
+    /// The number of sentences of the document that visit the node.
     pub(crate) times: f64,
 }
 
-/// How documents are compared.
+/// The way in which documents are compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Comparison {
     Sets,
     /// The share of a sentence that must be in a sentence of the other document.
     Sentences(f64),
     Nodes,
-    /// How many bits of codes may differ.
+    /// The most bits in which codes may differ.
     Codes(u32),
 }
 
-/// Which documents may contain which.
+/// The limits on the times of a document and of its container.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timing {
-    /// Whether documents have times. Without them any may contain any.
+    /// True if documents have times. Without times any document may contain any other.
     pub(crate) is_timed: bool,
-    /// How many seconds may be between two documents.
+    /// The most seconds between two documents.
     pub(crate) window: f64,
-    /// Whether the container may be the later one, too.
+    /// True if the container may also be the later document.
     pub(crate) later: bool,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Timing {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Document {
     pub(crate) id: String,
-    /// When it is of, in seconds since 1970; 0 where documents have no times.
+    /// The time of the document, in seconds since 1970; 0 if documents have no times.
     pub(crate) seconds: f64,
     pub(crate) features: Features,
     /// The hashes of its distinct sentences, ascending.
@@ -93,9 +93,9 @@ pub struct Contained {
 /// A document that may contain an arriving one, or be contained in it.
 struct Found {
     document: u32,
-    /// The share of the arriving one that is in it.
+    /// The share of the arriving document that is in this one.
     score: f64,
-    /// The share of it that is in the arriving one.
+    /// The share of this document that is in the arriving one.
     score_back: f64,
 }
 
@@ -139,14 +139,15 @@ impl Residents {
         Self { threshold, timing, documents, first: 0, newest, by, bytes: 0 }
     }
 
-    /// Before which time a document cannot be judged any more: what it might be contained in is forgotten.
+    /// Returns the time before which a document cannot be judged any more: documents that may contain it have been
+    /// removed.
     ///
-    /// Documents are kept for two windows, so one may come as much as a window late.
+    /// Documents are kept for two windows, so a document may arrive as much as a window late.
     pub(crate) fn too_late(&self) -> f64 {
         self.newest - self.timing.window
     }
 
-    /// Finds what contains a document, and what it contains, in the order of their ids.
+    /// Finds the documents that contain a document, and those that it contains, in the order of their ids.
     pub(crate) fn judge(&mut self, document: &Document) -> Vec<Contained> {
         let any = !self.timing.is_timed || self.timing.later;
         let mut found = Vec::new();
@@ -169,7 +170,7 @@ impl Residents {
             }
             let is_before = (other.seconds, &*other.id) < (document.seconds, document.id.as_str());
             let sentences = || count_common(&document.sentences, &other.sentences);
-            // How near codes must be is said by their distance alone.
+            // For codes, the distance alone decides which documents are near.
             let reaches = |score: f64| is_by_codes || score >= self.threshold;
             if reaches(found.score) && (any || is_before) {
                 rows.push(Contained {
@@ -194,7 +195,7 @@ impl Residents {
         rows
     }
 
-    /// Adds a document, and forgets those that are too old for all that may come.
+    /// Adds a document, and removes those that are too old for all documents that may still arrive.
     pub(crate) fn add(&mut self, document: Document) {
         let Document { id, seconds, features, sentences } = document;
         match (&mut self.by, features) {
@@ -226,12 +227,12 @@ impl Residents {
         }
     }
 
-    /// How many documents are kept.
+    /// Returns the number of documents in memory.
     pub(crate) fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// How many bytes they take, about.
+    /// Returns the approximate size of the index in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let by = match &self.by {
             By::Sets(sets) => sets.bytes(),
@@ -247,12 +248,12 @@ fn bytes_of(id: &str, sentences: &[u128]) -> usize {
     size_of::<Resident>() + id.len() + size_of_val(sentences)
 }
 
-/// The share that `part` is of `whole`; 0 of nothing.
+/// Returns the share that `part` is of `whole`; 0 if `whole` is 0.
 fn share(part: usize, whole: usize) -> f64 {
     Measure::Containment.value(part, whole, 0).unwrap_or(0.0)
 }
 
-/// How many elements two ascending lists have in common.
+/// Returns the number of elements that two ascending lists have in common.
 fn count_common(a: &[u128], b: &[u128]) -> usize {
     a.iter().filter(|hash| b.binary_search(hash).is_ok()).count()
 }

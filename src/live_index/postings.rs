@@ -1,18 +1,18 @@
-//! Which entries show an element, newest first, by the hash of the element.
+//! Postings lists: the entries that show an element, newest first, by the hash of the element.
 
 use std::collections::VecDeque;
 
-/// How many postings the first segment holds.
+/// The number of postings that the first segment holds.
 const FIRST_CAPACITY: usize = 1 << 16;
 
 /// The end of a chain.
 const NONE: u32 = u32::MAX;
 
-/// Postings lists of elements that are hashes, as chains in buckets: an element may come with entries of others, never without
-/// one of its own.
+/// Postings lists of elements that are hashes, as chains in buckets. A search for an element may also find entries of
+/// other elements, but it misses none of its own.
 ///
-/// They are in segments, in the order of entries, and each segment is large enough that there are few. Entries are only
-/// forgotten from the oldest on, so that a segment goes as a whole.
+/// The postings are in segments, in the order of entries, and each segment is large enough that there are few. Entries
+/// are removed oldest first only, so that a segment is removed as a whole.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
     segments: VecDeque<Segment>,
@@ -21,9 +21,9 @@ pub(super) struct Postings {
 
 #[derive(Debug)]
 struct Segment {
-    /// The last posting of each bucket, a power of two of them.
+    /// The last posting of each bucket. The number of buckets is a power of two.
     heads: Vec<u32>,
-    /// How many postings each bucket has, up to the most that fit.
+    /// The number of postings of each bucket, up to the largest that fits.
     counts: Vec<u16>,
     /// An entry, and the posting of the same bucket before it.
     postings: Vec<(u32, u32)>,
@@ -60,7 +60,7 @@ impl Postings {
         }
     }
 
-    /// About how many entries show an element.
+    /// Returns the approximate number of entries that show an element.
     pub(super) fn count(&self, element: u64) -> u32 {
         self.segments.iter().map(|segment| u32::from(segment.counts[segment.bucket(element)])).sum()
     }
@@ -86,7 +86,7 @@ impl Postings {
         }
     }
 
-    /// How many bytes this takes.
+    /// Returns the size of the postings in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of = |segment: &Segment| segment.heads.len() * 6 + segment.postings.capacity() * 8;
         self.segments.iter().map(of).sum()

@@ -1,4 +1,4 @@
-//! Documents as the sets of their sentences, and which of them have the sentences of another one.
+//! Documents as the sets of their sentences, and the search for documents that share sentences with another one.
 
 use std::collections::VecDeque;
 
@@ -15,13 +15,14 @@ pub(super) struct Sentences {
     /// The document of each set, from the first on.
     documents: VecDeque<u32>,
     first_set: u32,
-    /// How many elements the sentences of each document have.
+    /// The number of elements of the sentences of each document.
     elements: VecDeque<usize>,
     first: u32,
 }
 
 impl Sentences {
-    /// No documents; a share of `least` of a sentence must be in a sentence of the other document.
+    /// Creates an index without documents; a share of `least` of a sentence must be in a sentence of the other
+    /// document.
     pub(super) fn new(least: f64) -> Self {
         Self {
             least,
@@ -42,7 +43,7 @@ impl Sentences {
         }
     }
 
-    /// Calls `found` with each document that has a sentence of these, or of which these have one.
+    /// Calls `found` with each document that has one of these sentences, or one of whose sentences is among these.
     pub(super) fn search(&mut self, sentences: &[Box<[u64]>], mut found: impl FnMut(Found)) {
         let least = self.least;
         let (mut there, mut back) = (HashMap::<u32, usize>::new(), HashMap::<u32, usize>::new());
@@ -55,7 +56,7 @@ impl Sentences {
                 if near.score >= least && of_sentence.insert(document) {
                     *there.entry(document).or_default() += set.len();
                 }
-                // A sentence counts once, in however many sentences of the arriving document it is.
+                // A sentence counts once, even if it is in several sentences of the arriving document.
                 if near.score_back >= least && counted.insert(near.number) {
                     *back.entry(document).or_default() += near.elements;
                 }
@@ -81,7 +82,7 @@ impl Sentences {
         self.sets.forget(self.first_set);
     }
 
-    /// How many bytes this takes.
+    /// Returns the size of the index in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.sets.bytes() + self.documents.capacity() * 4 + self.elements.capacity() * 8
     }

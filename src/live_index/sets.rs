@@ -1,4 +1,4 @@
-//! Sets in memory, and which of them contain another one or are contained in it.
+//! Sets in memory, and the search for those that contain another set or are contained in it.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,11 @@ use super::share;
 
 /// Sets of hashes, numbered in the order in which they came.
 ///
-/// A set of n elements of which a share must be in another shares at least r elements with it: so of any q of its elements at
-/// least q - (n - r) (the prefix filter for q = n - r + 1; Chaudhuri, Ganti, Kaushik 2006). What contains an arriving set is found
-/// by counting, for its rarest elements, in the postings of all elements; what it contains by counting all its elements in the
-/// postings of the rarest of each set. Which elements are taken for rare, and how many, makes a difference to time only.
+/// If a share of a set of n elements must be in another set, the two sets share at least r elements. So any q elements
+/// of the first set include at least q - (n - r) shared ones (the prefix filter for q = n - r + 1; Chaudhuri, Ganti,
+/// Kaushik 2006). Sets that contain an arriving set are found by counting its rarest elements in the postings of all
+/// elements. Sets that it contains are found by counting all its elements in the postings of the rarest elements of
+/// each set. The elements that are taken for rare, and their number, affect the time only.
 #[derive(Debug)]
 pub(super) struct Sets {
     least: f64,
@@ -22,21 +23,21 @@ pub(super) struct Sets {
     all: Postings,
     rare: Postings,
     elements: usize,
-    /// How often each set was found, and which ones were; nothing between searches.
+    /// The number of times that each set was found, and the sets that were found; empty between searches.
     hits: Hits,
     hits_back: Hits,
-    /// Room to work in.
+    /// A scratch buffer.
     by_count: Vec<(u32, u64)>,
 }
 
 #[derive(Debug)]
 struct Set {
     elements: Box<[u64]>,
-    /// How many of its elements in `rare` a set must have that contains it.
+    /// The number of its elements in `rare` that a set must have to contain this one.
     required: u32,
 }
 
-/// How often sets were found.
+/// The number of times that sets were found.
 #[derive(Debug, Default)]
 struct Hits {
     counts: Vec<u32>,
@@ -53,12 +54,12 @@ impl Hits {
         self.counts[i] += 1;
     }
 
-    /// Counts a set that was found before.
+    /// Counts a set again, if it was found before.
     fn add_again(&mut self, i: usize) {
         self.counts[i] += u32::from(self.counts[i] > 0);
     }
 
-    /// Lets go of sets that were found less often.
+    /// Drops the sets that were found less often.
     fn keep(&mut self, required: impl Fn(usize) -> u32) {
         let counts = &mut self.counts;
         self.found.retain(|found| {
@@ -71,7 +72,7 @@ impl Hits {
         });
     }
 
-    /// What is left; nothing is then.
+    /// Takes the sets that are left, and leaves none.
     fn take(&mut self) -> Vec<u32> {
         let found = std::mem::take(&mut self.found);
         found.iter().for_each(|i| self.counts[*i as usize] = 0);
@@ -79,23 +80,24 @@ impl Hits {
     }
 }
 
-/// How many postings of one more element are worth looking at for each set that would have to be compared otherwise.
+/// The number of postings of one more element that are worth reading for each set that would have to be compared
+/// otherwise.
 const POSTINGS_OF_COMPARISON: usize = 2;
 
 /// A set that contains an arriving one or is contained in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) number: u32,
-    /// How many elements it has.
+    /// The number of elements of the set.
     pub(super) elements: usize,
-    /// The share of the arriving set that is in it.
+    /// The share of the arriving set that is in this one.
     pub(super) score: f64,
-    /// The share of it that is in the arriving set.
+    /// The share of this set that is in the arriving one.
     pub(super) score_back: f64,
 }
 
 impl Sets {
-    /// No sets; later a share of at least `least` counts, above 0.
+    /// Creates an index without sets; in searches a share of at least `least` counts, which is above 0.
     pub(super) fn new(least: f64) -> Self {
         Self {
             least,
@@ -110,11 +112,12 @@ impl Sets {
         }
     }
 
-    /// Adds a set of ascending elements, and gives its number.
+    /// Adds a set of ascending elements, and returns its number.
     pub(super) fn add(&mut self, elements: Box<[u64]>) -> u32 {
         let number = self.first + u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
         let prefix = self.prefix(elements.len());
-        // Some more elements, of which more must be found, so that few sets are found by chance.
+        // More elements than the prefix are indexed, and more of them must be found, so that few sets are found by
+        // chance.
         let more = (elements.len() - prefix) / 4;
         self.rank(&elements);
         self.all.add(number, elements.iter().copied());
@@ -124,20 +127,20 @@ impl Sets {
         number
     }
 
-    /// Of how many elements of a set of `n` one must be in any set that contains it.
+    /// Returns the number of elements of a set of `n` of which at least one must be in any set that contains it.
     fn prefix(&self, n: usize) -> usize {
         Measure::Containment.prefix_length(Side::Left, n, self.least)
     }
 
-    /// Puts the elements of a set into the order of rarity.
+    /// Sorts the elements of a set by rarity.
     fn rank(&mut self, set: &[u64]) {
         self.by_count.clear();
         self.by_count.extend(set.iter().map(|element| (self.all.count(*element), *element)));
         self.by_count.sort_unstable();
     }
 
-    /// Calls `found` with each set in which a share of at least `least` of `set` is, and, if it may be the other way round, `back`,
-    /// of which such a share is in `set`.
+    /// Calls `found` with each set that has a share of at least `least` of `set` and, if `back` is set, with each set
+    /// of which `set` has such a share.
     pub(super) fn search(&mut self, set: &[u64], back: bool, mut found: impl FnMut(Near)) {
         self.rank(set);
         for hits in [&mut self.hits, &mut self.hits_back] {
@@ -199,7 +202,7 @@ impl Sets {
         self.rare.forget(self.first);
     }
 
-    /// How many bytes this takes.
+    /// Returns the size of the index in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.all.bytes() + self.rare.bytes() + self.elements * 8 + self.sets.capacity() * 32
     }
@@ -218,7 +221,7 @@ mod tests {
         prop::collection::vec(prop::collection::btree_set(0u64..40, 0..14), 1..60)
     }
 
-    /// As hashes, so that buckets are as in life.
+    /// Returns the elements as hashes, so that buckets are as in real use.
     fn hashed(set: &BTreeSet<u64>) -> Box<[u64]> {
         let mut hashes: Vec<_> = set.iter().map(|element| split_mix(7, *element)).collect();
         hashes.sort_unstable();

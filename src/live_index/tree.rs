@@ -6,12 +6,13 @@ use hashbrown::HashMap;
 
 use super::{Found, Node};
 
-/// How many visits the first part of the tree holds.
+/// The number of visits that the first part of the tree holds.
 const FIRST_CAPACITY: usize = 1 << 16;
 
-/// Which documents visit which nodes; documents are numbered in the order in which they came.
+/// The documents that visit each node; documents are numbered in the order in which they came.
 ///
-/// It is in parts, in the order of documents, which go as wholes when documents are forgotten from the oldest on.
+/// The tree is in parts, in the order of documents. Documents are removed oldest first, so a part is removed as a
+/// whole.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     parts: VecDeque<Part>,
@@ -19,21 +20,21 @@ pub(super) struct Tree {
     /// The self-containment of each document.
     own: VecDeque<f64>,
     first: u32,
-    /// What an arriving document shares with each; 0 between searches.
+    /// The weight that an arriving document shares with each document; 0 between searches.
     shared: Vec<f64>,
     touched: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
 struct Part {
-    /// A document that visits a node, and how often.
+    /// The documents that visit a node, and how often.
     nodes: HashMap<u64, Vec<(u32, f64)>>,
     visits: usize,
     capacity: usize,
     last: u32,
 }
 
-/// CS(A, A) of CoDet.
+/// Returns CS(A, A) of CoDet.
 fn own(nodes: &[Node]) -> f64 {
     nodes.iter().map(|node| node.times * node.times * node.weight).sum()
 }
@@ -73,7 +74,7 @@ impl Tree {
         let own = own(nodes);
         for i in self.touched.drain(..) {
             let shared = std::mem::take(&mut self.shared[i as usize]);
-            // Where all words of a document are in every document nothing can be said of it.
+            // If all words of a document are in every document, nothing can be said of it.
             let share = |own: f64| if own > 0.0 { (shared / own).min(1.0) } else { 0.0 };
             found(Found { document: self.first + i, score: share(own), score_back: share(self.own[i as usize]) });
         }
@@ -89,7 +90,7 @@ impl Tree {
         }
     }
 
-    /// How many bytes this takes, about.
+    /// Returns the approximate size of the tree in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of = |part: &Part| part.nodes.capacity() * 40 + part.visits * 24;
         self.parts.iter().map(of).sum::<usize>() + self.own.capacity() * 16

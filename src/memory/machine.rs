@@ -4,13 +4,13 @@ use std::sync::OnceLock;
 
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// This part of its memory, in hundredths, a command may take where nobody says how much.
+/// Share of the memory, in percent, that a command may take by default.
 const PART: u64 = 60;
 
-/// Returns the memory that a command may take where nobody says how much, in bytes; `None` where the system does not tell what
+/// Returns the memory that a command may take by default, in bytes. Returns `None` if the system does not tell how much
 /// there is.
 ///
-/// That is a part of the memory of the machine, or of the control group that the process is in, whichever has less.
+/// The default is a share of the memory of the machine, or of the process's control group, whichever has less.
 pub(crate) fn default_memory() -> Option<usize> {
     static KNOWN: OnceLock<Option<usize>> = OnceLock::new();
     *KNOWN.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! How much memory there is, who may have how much of it, and what the process takes.
+//! The memory of the machine, the shares of operators, and the memory of the process.
 
 pub(crate) mod machine;
 pub(crate) mod pool;

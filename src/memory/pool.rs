@@ -1,4 +1,4 @@
-//! Who may reserve how much of the memory that a command may take.
+//! The memory pool of a command: the memory that each operator may reserve.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,41 +11,43 @@ use crate::memory::watch::{self, REFUSE_PERCENT};
 /// The bytes of memory that the program takes before it does anything, most of it the pages of its file.
 const BYTES_OF_PROGRAM: usize = 64 << 20;
 
-/// Returns the bytes that operators may reserve of the memory that the process may take: half of what the program leaves. Decoding,
-/// batches in flight and buffers come on top.
+/// Returns the number of bytes that operators may reserve if the process may take `memory` bytes: half of what the
+/// program leaves. Decoding, batches in flight and buffers come on top.
 pub(crate) fn for_operators(memory: usize) -> usize {
     (memory - (memory / 4).min(BYTES_OF_PROGRAM)) / 2
 }
 
-/// A pool in which those that can do with less share alike, and leave as much to those that cannot.
+/// A pool in which spillable consumers get equal shares, and leave as much to consumers that cannot spill.
 ///
-/// Operators that go to disk take what they are given, and so do the merges of what sorts hold or put there. In a pool that gives
-/// it all to them (as `FairSpillPool` does, to the merges above all), the next operator finds none and fails, though all could have
-/// been served. A merge cannot go to disk, and yet is the only way for a sort to get there: so many sorts leave some to merges.
+/// Operators that spill take all that they are given, and so do the merges of what sorts hold or have spilled. In a
+/// pool that gives all of it to them (as `FairSpillPool` does, above all to the merges), the next operator gets nothing
+/// and fails, though all could have been served. A merge cannot spill, and yet is the only way for a sort to spill: so
+/// many sorts leave some memory to merges.
 ///
-/// Not all memory is reserved. Where the process as a whole would take too much, operators that go to disk have their least share only,
-/// and the others are refused.
+/// Not all memory is reserved. If the process as a whole would take too much, operators that spill have only their
+/// least share, and the others are refused.
 #[derive(Debug)]
 pub(crate) struct SharedPool {
     bytes: usize,
-    /// How much the process may take.
+    /// The number of bytes that the process may take, if it has a limit.
     of_process: Option<usize>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many consumers share alike: those that go to disk, and merges.
+    /// The number of consumers with equal shares: operators that spill, and merges.
     sharing: usize,
-    /// How much the ones have reserved, the others, and those that do not share.
+    /// The bytes that operators that spill, merges, and operators that do not share have reserved.
     spilling: usize,
     merging: usize,
     unspillable: usize,
-    /// What passes rows on says that it holds, of which no other is given less: it counts buffers that batches share once for each.
+    /// The bytes that operators which pass rows on report. No other operator gets less for them: buffers that batches
+    /// share are counted once per batch.
     passing: usize,
 }
 
-/// How a consumer is served.
+/// The way in which a consumer is served.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Spilling,
@@ -58,7 +60,7 @@ impl Kind {
     fn of(consumer: &MemoryConsumer) -> Self {
         match consumer {
             _ if is_passing(consumer) => Self::Passing,
-            // It merges as few files at a time as it has memory for.
+            // A merge reads as few files at a time as it has memory for.
             _ if is_sort(consumer) && !consumer.can_spill() => Self::Merging,
             _ if consumer.can_spill() => Self::Spilling,
             _ => Self::Unspillable,
@@ -70,28 +72,29 @@ impl Kind {
     }
 }
 
-/// What passes rows on is never refused memory, as it would go to disk then, and may wait for ever for what two of its inputs put
-/// there at once (<https://github.com/apache/datafusion/issues/24883>). What it holds is small where those it feeds take it in.
+/// Returns true if an operator passes rows on. It is never refused memory: otherwise it would spill, and might wait for
+/// ever for what two of its inputs spill at the same time (<https://github.com/apache/datafusion/issues/24883>). It
+/// holds little if its consumers take the rows in.
 fn is_passing(consumer: &MemoryConsumer) -> bool {
     consumer.name().starts_with("RepartitionExec")
 }
 
-/// A sort, or the merge of what it holds and of what it put on disk.
+/// Returns true for a sort, and for the merge of what it holds and of what it has spilled.
 fn is_sort(consumer: &MemoryConsumer) -> bool {
     consumer.name().starts_with("ExternalSorter")
 }
 
-/// How often what a consumer reserves is in memory: a join or a window makes one batch of those that it has collected, without a
-/// word of it.
+/// Returns how many times the reserved bytes are in memory: a join or a window copies the batches that it has collected
+/// into one, without reserving the copy.
 fn copies(consumer: &MemoryConsumer) -> usize {
     let collects = ["HashJoinInput", "NestedLoopJoinLoad", "CrossJoinExec", "WindowAggExec"];
     if collects.iter().any(|name| consumer.name().starts_with(name)) { 2 } else { 1 }
 }
 
-/// This part of the pool is kept for operators that go to disk, and as much for merges.
+/// Divisor of the pool: this part is kept for operators that spill, and as much for merges.
 const KEPT: usize = 16;
 
-/// How much of what the process may take it takes, in hundredths, where operators go to disk.
+/// Share of the process's limit, in percent, above which operators spill.
 const FULL: usize = 95;
 
 impl SharedPool {
@@ -99,17 +102,17 @@ impl SharedPool {
         Self { bytes, of_process: None, state: Mutex::default() }
     }
 
-    /// The pool of a process that may take so much.
+    /// Creates the pool of a process that may take `of_process` bytes.
     pub(crate) fn of_process(bytes: usize, of_process: usize) -> Self {
         Self { of_process: Some(of_process), ..Self::new(bytes) }
     }
 
-    /// How much the process takes once it takes so many bytes more, in hundredths of what it may; 0 where that is not known.
+    /// Returns the memory of the process with `more` bytes, in percent of its limit; 0 if that is not known.
     fn taken_with(&self, more: usize, kind: Kind) -> usize {
         let Some(most) = self.of_process else { return 0 };
         let hundredths = |taken: usize| taken.saturating_add(more).saturating_mul(100) / most.max(1);
         let taken = watch::taken().map_or(0, hundredths);
-        // What would fail is not told so for what is free and not given back yet.
+        // An operator that would fail is not refused because of free memory that is not given back yet.
         if taken > REFUSE_PERCENT && kind == Kind::Unspillable { hundredths(watch::give_back()) } else { taken }
     }
 
@@ -177,10 +180,11 @@ impl MemoryPool for SharedPool {
         let size = reservation.size();
         let mut left = match kind {
             Kind::Spilling => {
-                // The merge of a sort counts what the sort holds once more, beside the keys: it may have twice as much.
+                // The merge of a sort counts the data of the sort once more, in addition to the keys: it may have twice
+                // as much.
                 let least = if is_sort(reservation.consumer()) { kept / 2 } else { kept };
                 let unused = (half / 2).max(kept).saturating_sub(state.spilling);
-                // Without a first batch it has nothing to put on disk.
+                // Without a first batch, an operator has nothing to spill.
                 let more = if size == 0 { least } else { least.saturating_sub(size).min(unused) };
                 left.min(share.saturating_sub(size).max(more))
             }
@@ -242,7 +246,7 @@ mod tests {
         join.try_grow(3200).unwrap();
         assert!(join.try_grow(1).is_err());
         assert_eq!(pool.reserved(), 6400);
-        // What the join has is not shared any more.
+        // The memory of the join is not shared any more.
         sorts[0].free();
         sorts[0].try_grow(400).unwrap();
         assert!(sorts[0].try_grow(1).is_err());
@@ -261,14 +265,14 @@ mod tests {
         let register = |name: &str, spills| MemoryConsumer::new(name).with_can_spill(spills).register(&pool);
         let sorts: Vec<_> = (0..32).map(|i| register(&format!("ExternalSorter[{i}]"), true)).collect();
         let merges: Vec<_> = (0..32).map(|i| register(&format!("ExternalSorterMerge[{i}]"), false)).collect();
-        // Some have more than their share, until they have a quarter of all.
+        // Some sorts have more than their share, until all sorts together have a quarter of the pool.
         for sort in &sorts[..8] {
             sort.try_grow(200).unwrap();
             assert!(sort.try_grow(1).is_err());
         }
         sorts[8..].iter().for_each(|sort| sort.try_grow(50).unwrap());
         assert!(sorts[8..].iter().all(|sort| sort.try_grow(1).is_err()));
-        // What it holds first may be more than its share.
+        // The first reservation of a sort may be more than its share.
         sorts[8].free();
         sorts[8].try_grow(150).unwrap();
         assert!(sorts[8].try_grow(1).is_err());
@@ -306,7 +310,7 @@ mod tests {
         let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::of_process(1600, 1 << 50));
         let join = MemoryConsumer::new("join").register(&pool);
         join.try_grow(1400).unwrap();
-        // Two least shares are for others.
+        // Two least shares are kept for others.
         assert!(join.try_grow(1).is_err());
         MemoryConsumer::new("sort").with_can_spill(true).register(&pool).try_grow(100).unwrap();
     }

@@ -1,7 +1,7 @@
-//! What the process takes, held to what it may.
+//! Enforcement of the limit on resident memory (RSS).
 //!
-//! Not all memory is reserved from a pool: what a function makes of a row, batches on their way, what was freed and is not given
-//! back to the system yet. So a thread looks at the process itself, two hundred times a second.
+//! Not all memory is reserved from a pool: functions allocate memory for a row, batches are in flight, and freed memory
+//! is not given back to the system at once. So a thread checks the process itself, two hundred times a second.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,18 +9,18 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the process is looked at.
+/// Time between two checks of the process.
 const EVERY: Duration = Duration::from_millis(5);
 
-/// How long what was found counts.
+/// Time for which a measurement counts.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// How much of what it may the process takes, in hundredths, where what is free is given back, and by how much more it has grown
-/// since where it is given back once more.
+/// Share of the limit, in percent, above which free memory is given back to the system, and growth since then, in
+/// percent of the limit, above which it is given back once more.
 const GIVEN_BACK: usize = 80;
 const GROWN: usize = 3;
 
-/// The share of the limit, in percent, at which those fail that cannot go to disk.
+/// The share of the limit, in percent, above which operators that cannot spill are refused memory.
 pub(crate) const REFUSE_PERCENT: usize = 115;
 
 /// The share of the limit, in percent, at which the process ends.
@@ -30,18 +30,18 @@ static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
 static EXCEEDED: AtomicBool = AtomicBool::new(false);
 
-/// Whether what runs is being ended for taking too much: nobody may have more.
+/// Returns true if the run is being ended because it takes too much memory: nobody may have more.
 pub(crate) fn is_ending() -> bool {
     EXCEEDED.load(Ordering::Relaxed)
 }
 
-/// Says how the allocator of the program gives back to the system what is free.
+/// Sets the function with which the allocator of the program gives free memory back to the system.
 pub fn configure(give_back: fn()) {
     GIVE_BACK.get_or_init(|| give_back);
 }
 
-/// How many bytes of memory the process takes, where the system tells, or took a moment ago: operators ask for each batch, and the system
-/// opens a file to answer.
+/// Returns the number of bytes of memory that the process takes, if the system tells. The number may be a moment old:
+/// operators ask for each batch, and the system opens a file to answer.
 pub(crate) fn taken() -> Option<usize> {
     static KNOWN: Mutex<Option<(Instant, usize)>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,19 +51,20 @@ pub(crate) fn taken() -> Option<usize> {
     known.map(|(_, taken)| taken)
 }
 
-/// The same, as it is.
+/// Returns the current number.
 fn taken_now() -> Option<usize> {
     memory_stats::memory_stats().map(|taken| taken.physical_mem)
 }
 
-/// Whether the process takes more than so many hundredths of what it may, once what is free is given back.
+/// Returns true if the process takes more than `hundredths` percent of the limit `may`, after free memory is given
+/// back.
 pub fn exceeds(may: usize, hundredths: usize) -> bool {
     let most = may / 100 * hundredths;
     taken().is_some_and(|taken| taken > most) && give_back() > most
 }
 
-/// Watches from now on what the process takes, of which free memory is given back where it is about as many bytes as it may take;
-/// calls `exceeded` where it is a quarter more.
+/// Watches the memory of the process from now on. Gives free memory back to the system if the process takes about as
+/// many bytes as it may take, and calls `exceeded` if it takes a quarter more.
 pub fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Result<()> {
     let mut given_back_at = 0;
     thread::Builder::new().name("memory".to_owned()).spawn(move || {
@@ -83,7 +84,7 @@ pub fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Result<()>
     Ok(())
 }
 
-/// Gives back what is free. With how much the process takes then.
+/// Gives free memory back to the system. Returns the memory that the process takes then.
 pub(crate) fn give_back() -> usize {
     GIVE_BACK.get().inspect(|give_back| give_back());
     taken_now().unwrap_or(0)

@@ -1,7 +1,7 @@
-//! The rows that a batch of documents adds to those of an index, and then the batch to the index.
+//! Adding a batch of documents to an index, after writing the rows that the batch adds to a result.
 //!
-//! The rows take their place first, and the index grows after: a run that is killed between the two has added nothing, and
-//! gives the same rows when it is run again.
+//! The rows are committed first, and the index afterwards. A run that is killed between the two has added nothing to
+//! the index, and finds the same rows when it is run again.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -33,41 +33,41 @@ use crate::run::{
 use crate::seal::Root;
 use crate::store::{GivenUp, Stores, seal_of, write_unless_dropped};
 
-/// The attempts before this run gives up, if other runs change the index meanwhile.
+/// The number of attempts before this run gives up, if other runs change the index meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// The tables that are read of a batch, whatever the method needs: a part of an index is a whole corpus.
+/// The tables that are read from a batch, whatever the method needs, since a part of an index is a whole corpus.
 const NEEDED: Needed = Needed::DocumentsAndSentences;
 
-/// A method that finds the rows that documents add to those of an index.
+/// A method that finds the rows that documents add to the rows of an index.
 #[async_trait]
 pub(crate) trait Incremental: Send + Sync {
     fn base(&self) -> &Base;
 
     fn base_mut(&mut self) -> &mut Base;
 
-    /// Returns the tables of a collection that it reads.
+    /// Returns the tables of a collection that the method reads.
     fn needed(&self) -> Needed;
 
-    /// Returns the seconds that may be between two documents that are compared, where there is a limit.
+    /// Returns the most seconds between two documents that are compared, if there is a limit.
     fn window(&self) -> Option<f64> {
         None
     }
 
-    /// Runs all stages over an index, `documents` and `sentences`, and a batch, `against_documents` and `against_sentences`, and
-    /// gives the rows that involve the batch.
+    /// Runs all stages over an index (`documents` and `sentences`) and a batch (`against_documents` and
+    /// `against_sentences`). Returns the rows that involve the batch.
     async fn find(&self, run: &mut Run, time_column: Option<&str>) -> Result<DataFrame>;
 
     /// Returns the stages, in parts, each with its parameters.
     fn script(&self, time_column: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>>;
 
-    /// Returns what leads from what the stages have made to a further table.
+    /// Returns the queries that make a further table once the stages have run, or `None` if there is no such table.
     fn table(&self, name: &str) -> Option<&'static [Query]>;
 
-    /// Returns what the summary calls the rows.
+    /// Returns the name of the rows in the summary.
     fn result(&self) -> &'static str;
 
-    /// Returns what the summary counts, before the rows of the result.
+    /// Returns the counts of the summary that come before the number of rows.
     fn counts(&self, run: &Run) -> Vec<(&'static str, u64)>;
 
     /// Returns the summary, with these counts before others.
@@ -166,7 +166,8 @@ impl Incremental for Containment {
 }
 
 impl Pairs {
-    /// Adds documents to the index that the input is, once the rows are written that involve them. The index is made where there is none.
+    /// Adds documents to the index that is the input, once the rows that involve them are written. Creates the index if
+    /// there is none.
     ///
     /// # Errors
     ///
@@ -179,7 +180,8 @@ impl Pairs {
 }
 
 impl Passages {
-    /// Adds documents to the index that the input is, once the rows are written that involve them. The index is made where there is none.
+    /// Adds documents to the index that is the input, once the rows that involve them are written. Creates the index if
+    /// there is none.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -201,7 +203,7 @@ impl Passages {
     ///
     /// [`Error::Options`] for options that do not go together.
     pub fn adding(mut self, documents: impl Into<Input>) -> Result<Addition, Error> {
-        // Tables are made that are asked for alone.
+        // A further table is made only if it is asked for, so `coverage` can always be on.
         (self.pairing.adds, self.coverage) = (true, true);
         let method = self.method()?;
         Ok(Addition::new(Box::new(Steps { base: self.base, method }), documents.into()))
@@ -209,8 +211,8 @@ impl Passages {
 }
 
 impl Containment {
-    /// Adds documents to the index that the input is, once the rows are written that involve them. The index is made where there is none,
-    /// with [`Containment::time_column`].
+    /// Adds documents to the index that is the input, once the rows that involve them are written. Creates the index,
+    /// with [`Containment::time_column`], if there is none.
     ///
     /// # Errors
     ///
@@ -233,11 +235,11 @@ pub struct Addition {
     further: Vec<(String, PathBuf, Form)>,
 }
 
-/// Where the rows go.
+/// The destination of the rows.
 pub enum Delivery<'a> {
     /// A file, in this form.
     File(&'a Path, Form),
-    /// They are written to a temporary file, and this is called with its path.
+    /// A temporary file, with whose path this function is called.
     Print(Form, &'a (dyn Fn(&Path) -> Result<()> + Sync)),
 }
 
@@ -252,18 +254,19 @@ impl Addition {
         Self { method, documents, time_column: None, further: Vec::new() }
     }
 
-    /// Names the column that says when a document is of, for the first documents of an index: a date, a timestamp, a year, a number of seconds
-    /// since 1970, or text that is one of them.
+    /// Names the column of the time of a document, for the first documents of an index: a date, a timestamp, a year, a
+    /// number of seconds since 1970, or text that is one of them.
     pub fn time_column(mut self, name: impl Into<String>) -> Self {
         self.time_column = Some(name.into());
         self
     }
 
-    /// Writes a further table to a file, too, such as `families`: the same rows as in one run over everything that involve a new document.
+    /// Writes a further table to a file, too, such as `families`. It has the rows that involve a new document, the same
+    /// as in one run over everything.
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] where the name does not say the format, or there is no such table.
+    /// [`Error::Options`] if the file name does not tell the format, or there is no such table.
     pub fn also(self, table: &str, file: impl Into<PathBuf>) -> Result<Self, Error> {
         let file = file.into();
         let form = Form::of(Format::of_file(&file)?);
@@ -280,12 +283,12 @@ impl Addition {
         Ok(self)
     }
 
-    /// Writes the rows that involve the documents to a file, then adds these to the index. If another run adds to it meanwhile, the rows
-    /// are found anew.
+    /// Writes the rows that involve the documents to a file, then adds the documents to the index. If another run
+    /// changes the index meanwhile, the rows are found anew.
     ///
     /// # Errors
     ///
-    /// Those of reading, of the method, and of writing; nothing is added then.
+    /// Errors of reading, of the method, and of writing. Nothing is added then.
     pub async fn write(self, file: impl AsRef<Path>) -> Result<Summary, Error> {
         let file = file.as_ref();
         check_place(file, self.method.base().engine.stores())?;
@@ -351,7 +354,7 @@ impl Addition {
     }
 }
 
-/// The statements that make the documents to add known.
+/// Returns the statements that register the documents to add.
 fn batch_tables(needed: Needed) -> &'static [Query] {
     match needed {
         Needed::Documents => &[query::ADDED_DOCUMENTS],
@@ -359,7 +362,8 @@ fn batch_tables(needed: Needed) -> &'static [Query] {
     }
 }
 
-/// The column that says when the documents of the index are of: the first batch decides.
+/// Returns the column of the time of documents, which the first batch of an index sets. Fails if another column is
+/// asked for.
 pub(crate) fn time_column(index: &Index, asked: Option<&str>) -> Result<Option<String>> {
     let manifest = index.manifest();
     match (asked, manifest.time_column.as_deref()) {
@@ -380,24 +384,24 @@ pub(crate) fn time_column(index: &Index, asked: Option<&str>) -> Result<Option<S
     }
 }
 
-/// The parameters that read the time of a document.
+/// Returns the parameters that read the time of a document.
 fn times(column: Option<&str>) -> Parameters {
     let mut parameters = Parameters::default();
     parameters.set("seconds", column.map_or(Literal::from(0.0), seconds));
     parameters
 }
 
-/// Fails where no times can be read from a column.
+/// Fails if no times can be read from a column.
 fn check_time_column(column: Option<&str>, schema: &Schema) -> Result<()> {
     column.map_or(Ok(()), |column| Readable::TIMES.check("added_documents", schema, "`time_column`", column))
 }
 
-/// A table without rows that is like another.
+/// Returns the SQL of a view without rows that has the columns of another table.
 fn none_of(table: &str, like: &str) -> String {
     format!("CREATE VIEW {table} AS SELECT * FROM {like} WHERE false")
 }
 
-/// The seals of the files of a batch, where they have some.
+/// Returns the seals of the files of a batch, `None` for a file without one.
 fn seals(batch: &Path, stores: &Arc<Stores>) -> Result<Vec<Option<Root>>> {
     FILES.iter().map(|file| Ok(seal_of(&batch.join(file), stores)?.map(|seal| seal.root))).collect()
 }
@@ -411,14 +415,14 @@ struct Adding<'a> {
     folder: PathBuf,
     /// The documents to add, as they were named.
     documents: Vec<String>,
-    /// Those whose text is to be ignored.
+    /// The documents whose text is to be ignored.
     ignored: Option<Vec<String>>,
-    /// Has read the batch, and keeps it.
+    /// The run that has read the batch, and keeps its files.
     reader: Run,
     batch: PathBuf,
-    /// Those of its files, which are read more than once.
+    /// The seals of the files of the batch, which are read more than once.
     seals: Vec<Option<Root>>,
-    /// The documents that were said to be refused.
+    /// The ids of the documents that were reported as refused.
     refused: HashSet<String>,
     problems: Problems,
     /// True if another run changed the index after the result was committed.
@@ -480,7 +484,8 @@ impl<'a> Adding<'a> {
         })
     }
 
-    /// Runs the method over the index as it is now and adds the batch to it, or gives nothing where another run did that first.
+    /// Runs the method over the index as it is now and adds the batch to it. Returns `None` if another run changed the
+    /// index first.
     async fn attempt(&mut self) -> Result<Option<Summary>> {
         let method = self.addition.method.as_ref();
         let index = Index::open_to_add(&self.folder, self.reader.engine.stores())?;
@@ -489,7 +494,7 @@ impl<'a> Adding<'a> {
         let mut run = self.reader.again()?;
         ingest::register(&run.workspace.session, "added_", &self.batch, self.needed).await?;
         run.note_contents("added_", &Stored::Corpus(self.batch.clone()), self.needed).await?;
-        // With a window all parts are looked at for the ids alone, and what their sentences say is not read, nor hashed.
+        // With a window, all parts are read only for their ids, and their sentences are neither read nor hashed.
         let looked_at = if method.window().is_some() { Needed::Documents } else { self.needed };
         self.open_index(&mut run, &index, looked_at).await?;
         if let Some(ignored) = &self.ignored {
@@ -500,7 +505,7 @@ impl<'a> Adding<'a> {
         let [_, new] = run.count("documents").await?;
         let times = if time_column.is_some() && new > 0 { Some(earliest_and_latest(&mut run).await?) } else { None };
         let compared = match (times, method.window()) {
-            // There is nothing to find where nothing is new.
+            // There is nothing to find if no document is new.
             _ if new == 0 => Some(index.without_parts()),
             (Some(times), Some(window)) => Some(index.within(times, window)),
             _ => None,
@@ -561,7 +566,7 @@ impl<'a> Adding<'a> {
         method.summary(&mut run, counts).await.map(Some)
     }
 
-    /// Writes the batch as a part of the index, which goes if nobody waits for it any more.
+    /// Writes the batch as a part of the index. If the future is dropped, the part is given up.
     async fn write_part(
         &self,
         index: &Index,
@@ -575,7 +580,7 @@ impl<'a> Adding<'a> {
         write_unless_dropped(index.stores(), &given_up, write).await
     }
 
-    /// The error with which it ends, and what is in the place of the result then.
+    /// Returns the error of the run. Adds that the file of the result was replaced, if its rows are incomplete.
     fn failed(&self, error: anyhow::Error) -> anyhow::Error {
         match self.delivery {
             Delivery::File(path, _) if self.is_outdated => {
@@ -585,7 +590,7 @@ impl<'a> Adding<'a> {
         }
     }
 
-    /// Makes the tables of the index known.
+    /// Registers the tables of the index.
     async fn open_index(&self, run: &mut Run, index: &Index, needed: Needed) -> Result<()> {
         if !index.manifest().parts.is_empty() {
             let stored = Stored::Index(index.clone());
@@ -598,8 +603,8 @@ impl<'a> Adding<'a> {
         Ok(())
     }
 
-    /// Finds the documents of the batch that are not to be added, and makes the others known as the other collection. Fails where
-    /// some cannot be added and none is to be left out.
+    /// Finds the documents of the batch that are not to be added, and registers the others as the other collection.
+    /// Returns the ids of the former. Fails if a document cannot be added, unless such documents are to be skipped.
     async fn leave_out(&mut self, run: &mut Run) -> Result<HashSet<String>> {
         run.workspace.run_all(&[query::ADDED_LEFT_OUT]).await?;
         let refused = run.workspace.run_all(&[query::ADDED_REFUSED]).await?.context("it is a query")?;
@@ -640,7 +645,7 @@ impl<'a> Adding<'a> {
     }
 }
 
-/// The time of the first and of the last new document, in microseconds since 1970.
+/// Returns the times of the first and of the last new document, in microseconds since 1970.
 async fn earliest_and_latest(run: &mut Run) -> Result<[i64; 2]> {
     let rows = run.workspace.run_all(&[query::ADDED_TIMES]).await?.context("it is a query")?.collect().await?;
     let time = |i: usize| {
@@ -650,7 +655,7 @@ async fn earliest_and_latest(run: &mut Run) -> Result<[i64; 2]> {
     Ok([time(0)?, time(1)?])
 }
 
-/// A result that is whole, and not in its place yet.
+/// A complete result that is not at its destination yet.
 enum Written {
     File(Box<StagedFile>),
     Printed(PathBuf),

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::{Error, misuse};
 use crate::run::{Event, Settings};
 
-/// The methods that have a name, and the first table of what each finds.
+/// The names of the methods, and the first table of the result of each.
 const METHODS: [(&str, &str); 8] = [
     ("passages", "passages"),
     ("pairs", "pairs"),
@@ -25,8 +25,9 @@ const METHODS: [(&str, &str); 8] = [
 ];
 
 impl Engine {
-    /// Runs the method of this name with options by their names, as SQL and other languages give them: `passages`, `pairs`, `threads`,
-    /// `clusters`, `containment`, `search`, `dedup` or `decontaminate`. What it finds has all tables that the method can make.
+    /// Returns the method of this name, whose options are set by name, as SQL and other languages give them:
+    /// `passages`, `pairs`, `threads`, `clusters`, `containment`, `search`, `dedup` or `decontaminate`. The result has
+    /// all tables that the method can make.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -43,7 +44,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] where there is no method of this name.
+    /// [`Error::Options`] if there is no method of this name.
     pub fn method(&self, name: &str, input: impl Into<Input>) -> Result<NamedMethod, Error> {
         let known = METHODS.map(|(known, _)| known);
         match known.into_iter().find(|known| *known == name) {
@@ -85,7 +86,7 @@ impl NamedMethod {
         self
     }
 
-    /// Calls this with what happens in the run.
+    /// Calls this function with each event of the run.
     pub fn on_event(mut self, call: impl Fn(Event<'_>) + Send + Sync + 'static) -> Self {
         self.settings.on_event = std::sync::Arc::new(call);
         self
@@ -97,7 +98,8 @@ impl NamedMethod {
         method.run(settings).await
     }
 
-    /// Returns the names of the options of a method, or of `ingest`, `report` or `review`, and of those that all have; `None` where there is no method of this name.
+    /// Returns the names of the own options of a method, or of `ingest`, `report` or `review`, and the names of the
+    /// options that all of these have. Returns `None` if there is no method of this name.
     #[must_use]
     pub fn options(name: &str) -> Option<(&'static [&'static str], &'static [&'static str])> {
         let own = match name {
@@ -120,7 +122,7 @@ impl NamedMethod {
 
 /// A method with its options, ready to run.
 pub(crate) trait Prepared: Send {
-    /// Returns the columns of a table. Fails where the options do not say what there will be.
+    /// Returns the columns of a table. Fails if the options do not determine them.
     fn schema(&self, table: &str) -> Result<Vec<Field>>;
 
     fn run(self: Box<Self>, settings: Settings) -> BoxFuture<'static, Result<Found>>;
@@ -141,8 +143,8 @@ where
     }
 }
 
-/// Returns the method of a name with its options, and the name of its first table. The tables `coverage` and `groups` are made where they are
-/// among the further ones.
+/// Returns the method of a name with its options, and the name of its first table. The tables `coverage` and `groups`
+/// are made only if `further` names them.
 pub(crate) fn prepare(
     engine: &Engine,
     name: &str,

@@ -86,7 +86,7 @@ pub struct Clusters {
 common_options!(Clusters);
 runs!(Clusters => Found);
 
-/// From the links to how many pairs of places there would be, which have a limit.
+/// The stages from the links to the number of pairs of places, which has a limit.
 const PAIRS_COUNTED: [Query; 3] = [query::TEXTS_MATCHES, query::TEXTS_PAIRS, query::TEXTS_CAPPED];
 
 /// The tables of the folder that are always there, and those of the method lsh and of a certificate.
@@ -100,13 +100,13 @@ const TABLES: [(&str, Query); 5] = [
 const BUCKETS: (&str, Query) = ("buckets", query::CLUSTERS_FULL_BUCKETS);
 const CERTIFICATE: (&str, Query) = ("certificate", query::CLUSTERS_RECALL);
 
-/// The tables that there may be.
+/// The names of all tables that there may be.
 pub const NAMES: [&str; 7] = ["clusters", "pairs", "article_pairs", "histogram", "capped", "buckets", "certificate"];
 
 /// The most minhashes that a text can have.
 const MOST_MINHASHES: u32 = 4096;
 
-/// Fails where a text would have more minhashes than it can have.
+/// Fails if a text would have more minhashes than it can have.
 pub(super) fn check_minhashes(bands: u16, rows: u16) -> Result<()> {
     if u32::from(bands) * u32::from(rows) <= MOST_MINHASHES {
         return Ok(());
@@ -114,7 +114,7 @@ pub(super) fn check_minhashes(bands: u16, rows: u16) -> Result<()> {
     Err(misuse!("`bands` times `rows` are more than {MOST_MINHASHES} minhashes; lower one of them"))
 }
 
-/// Returns what to say of signatures of too many texts, where there are some.
+/// Returns a note on signatures that too many texts share, if there are any.
 pub(super) fn describe_buckets(full: u64, most: u32, compared: &str) -> Option<String> {
     (full > 0).then(|| {
         format!(
@@ -124,7 +124,7 @@ pub(super) fn describe_buckets(full: u64, most: u32, compared: &str) -> Option<S
     })
 }
 
-/// Returns whether a column has the sections that the reader of wikis makes.
+/// Returns true if a column has the sections that the reader of wikis makes.
 fn is_sections(column: &DataType) -> bool {
     let DataType::List(item) = column else { return false };
     let DataType::Struct(fields) = item.data_type() else { return false };
@@ -175,7 +175,8 @@ impl Clusters {
         self
     }
 
-    /// Sets how many of the texts that share a signature are compared with each other, 2 or more; the first ones are. Default: 1000.
+    /// Sets how many of the texts that share a signature are compared with each other, 2 or more: the first ones.
+    /// Default: 1000.
     pub fn max_bucket(mut self, texts: u32) -> Self {
         self.max_bucket = Some(texts);
         self
@@ -211,13 +212,15 @@ impl Clusters {
         self
     }
 
-    /// Sets in how many places a text may stand to make pairs of documents; others are counted, and listed as capped. Default: 1000.
+    /// Sets the largest number of places in which a text may occur to make pairs of documents. More frequent texts are
+    /// counted, and listed as capped. Default: 1000.
     pub fn max_frequency(mut self, places: u32) -> Self {
         self.max_frequency = places;
         self
     }
 
-    /// Limits the pairs of places that are counted for pairs of documents; more are refused beforehand. Default: 50,000,000.
+    /// Limits the number of pairs of places that are counted for pairs of documents. A run that would make more is
+    /// refused beforehand. Default: 50,000,000.
     pub fn max_pairs(mut self, pairs: u64) -> Self {
         self.max_pairs = pairs;
         self
@@ -236,7 +239,7 @@ impl Clusters {
         self.check()?;
         let collections = self.base.places()?;
         let compared = collections.compared(self.needed());
-        // What is no corpus yet is not read for that.
+        // Only a corpus is opened for that. Other input would have to be read first.
         let has_sections = if corpus_folder(&collections.inputs, self.base.engine.stores())?.is_some() {
             let mut run = Run::begin(&self.base.engine, self.base.settings.clone())?;
             run.open_both(&compared).await?;
@@ -257,7 +260,7 @@ impl Clusters {
         compared.script(&parts, self.base.engine.stores())
     }
 
-    /// Fails where options do not go together.
+    /// Fails if options do not go together.
     pub fn check(&self) -> Result<()> {
         let is_lsh = !self.is_exact;
         refuse_without_effect(&[
@@ -353,7 +356,7 @@ impl Clusters {
         self
     }
 
-    /// Returns for people the histogram, the largest clusters and the documents that share most of what was found.
+    /// Returns, as text for people, the histogram, the largest clusters and the documents that share most.
     pub async fn overview(&self, found: &mut Found) -> Result<String> {
         let mut said = String::new();
         for (title, query) in self.printed() {
@@ -362,7 +365,7 @@ impl Clusters {
         Ok(said)
     }
 
-    /// Returns the tables, but for the certificate.
+    /// Returns the tables except for the certificate.
     fn tables(&self) -> impl Iterator<Item = (&'static str, Query)> + use<> {
         TABLES.into_iter().chain((!self.is_exact).then_some(BUCKETS))
     }
@@ -414,14 +417,14 @@ impl Clusters {
         parameters
     }
 
-    /// Returns whether it is known of the sentences in which kind of section they stand.
+    /// Returns true if the kind of section of each sentence is known.
     async fn has_sections(&self, run: &Run) -> Result<bool> {
         let documents = run.workspace.session.table("documents").await?;
         let sections = documents.schema().field_with_unqualified_name("sections").ok();
         Ok(self.unit == Unit::Sentence && sections.is_some_and(|field| is_sections(field.data_type())))
     }
 
-    /// From the collection to the members of clusters.
+    /// Returns the stages from the collection to the members of clusters and the links of texts.
     fn clustering(&self, has_sections: bool) -> Vec<Query> {
         let units = if self.unit == Unit::Document { query::UNITS_DOCUMENTS } else { query::UNITS_SENTENCES };
         let mut stages = vec![query::UNITS_DOCS, units, query::UNITS_LENGTHS];
@@ -440,7 +443,7 @@ impl Clusters {
         stages
     }
 
-    /// From the links to what is known of them by a sample.
+    /// Returns the stages that check the links by an exact join of a sample.
     fn certifying(&self) -> Vec<Query> {
         let mut stages = vec![query::CLUSTERS_SAMPLE, query::CLUSTERS_SAMPLE_LINKS];
         stages.extend(self.max_edit.map(|_| query::CLUSTERS_EDITS));

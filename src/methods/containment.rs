@@ -1,4 +1,4 @@
-//! Documents that stand within others, by CoDet (Varol et al. 2011), its rivals, or an exact join.
+//! Documents that are contained in others, found by CoDet (Varol et al. 2011), its rivals, or an exact join.
 
 use std::path::{Path, PathBuf};
 
@@ -28,9 +28,10 @@ use crate::stream::Stages;
 impl Engine {
     /// Finds documents that are contained in others.
     ///
-    /// The table `containments` has the columns `contained`, `container`, `score` (the share of the first that is in the second),
-    /// `score_back` (of the second in the first), `sentences` (of the first that the second has word for word); with
-    /// [`Containment::passages`] also `passages` (where).
+    /// The table `containments` has the columns `contained`, `container`, `score` (the share of the first that is in
+    /// the second), `score_back` (the share of the second that is in the first), `sentences` (the number of sentences
+    /// of the first that the second has word for word). With [`Containment::passages`] it also has `passages`, the
+    /// places of the shared text.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -96,12 +97,12 @@ pub struct Containment {
     pub(crate) without_stop_words: bool,
     pub(crate) truncate: Option<u16>,
     pub(crate) time_column: Option<String>,
-    /// In seconds.
+    /// The window in seconds.
     pub(crate) window: Option<f64>,
     pub(crate) later: bool,
     pub(crate) passages: Option<Located>,
     pub(crate) max_pairs: u64,
-    /// The input is an index, to which documents are added.
+    /// True if the input is an index to which documents are added.
     pub(crate) adds: bool,
 }
 
@@ -112,21 +113,21 @@ runs!(Containment => Found);
 /// The way in which documents are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparing {
-    /// By the share of the set of one that is in the other: exact. The rivals of CoDet in its paper, FFP, DSC and I-Match, are the
-    /// signatures `shingles:4`, `sampled_shingles:4,3` and `i_match_ranked:2,10`.
+    /// By the share of one document's set that is in the other's, which is exact. The rivals of CoDet in its paper,
+    /// FFP, DSC and I-Match, are the signatures `shingles:4`, `sampled_shingles:4,3` and `i_match_ranked:2,10`.
     Sets,
-    /// By the beginnings that sentences share, their rarest words first (CoDet).
+    /// By the prefixes that sentences share if their rarest words come first (CoDet).
     Codet,
-    /// By the distance of their SimHashes, without their two rarest words.
+    /// By the distance of the documents' SimHashes, which leave out the two rarest words.
     Simhash,
 }
 
-/// Where that stands which a document shares with what contains it.
+/// The options for locating the passages that a document shares with its container.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Located {
     /// The least number of words that both sides of a passage have.
     pub min_words: u32,
-    /// Words that two documents share in more pairs of places than this found no passage of them.
+    /// The largest number of pairs of places in which two documents may share words that make a passage of them.
     pub max_frequency: u32,
 }
 
@@ -136,10 +137,10 @@ impl Default for Located {
     }
 }
 
-/// The most words of a fingerprint.
+/// The largest number of words of a fingerprint.
 const K: i64 = 5;
 
-/// The least similarity of the two sides of a passage, as `ibid passages` has it.
+/// The least similarity of the two sides of a passage, the same as in `ibid passages`.
 const SIMILARITY: f64 = 0.8;
 
 /// The column of the time of a document of a stream.
@@ -151,7 +152,7 @@ pub(crate) const WITHOUT_TIME: &str = "documents do not say when they came, and 
 /// The number of rarest words of a document that its SimHash leaves out (CoDet, section 5).
 const SKIPPED_BY_SIMHASH: i64 = 2;
 
-/// From the scores to the passages.
+/// The stages from the scores to the passages.
 const LOCATING: [Query; 8] = [
     query::UNITS_DOC_TEXTS,
     query::UNITS_SENTENCE_STARTS,
@@ -170,7 +171,8 @@ impl Containment {
         self
     }
 
-    /// Sets whether the set of a document is looked for, or that of each sentence, for [`Comparing::Sets`]. Default: of a document.
+    /// Sets whether the set of the whole document or of each sentence is looked for, for [`Comparing::Sets`]. Default:
+    /// the document.
     pub fn unit(mut self, unit: Unit) -> Self {
         self.unit = Some(unit);
         self
@@ -194,13 +196,15 @@ impl Containment {
         self
     }
 
-    /// Sets how many words of a sentence lead down the tree, from 1 to 1000, for [`Comparing::Codet`]. Default: 5.
+    /// Sets the depth of the tree of sentences: how many words of a sentence lead down it, from 1 to 1000, for
+    /// [`Comparing::Codet`]. Default: 5.
     pub fn depth(mut self, words: u16) -> Self {
         self.depth = Some(words);
         self
     }
 
-    /// Sets how many suffixes of a sentence are taken, from 1 to 100, for [`Comparing::Codet`]; the first is the sentence. Default: 1.
+    /// Sets how many suffixes of a sentence are taken, from 1 to 100, for [`Comparing::Codet`]; the first is the whole
+    /// sentence. Default: 1.
     pub fn suffixes(mut self, suffixes: u16) -> Self {
         self.suffixes = Some(suffixes);
         self
@@ -212,7 +216,7 @@ impl Containment {
         self
     }
 
-    /// Sets in how many bits of 64 codes may differ, up to 16, for [`Comparing::Simhash`]. Default: 2.
+    /// Sets the number of bits in which the 64-bit codes may differ, up to 16, for [`Comparing::Simhash`]. Default: 2.
     pub fn distance(mut self, bits: u8) -> Self {
         self.distance = Some(bits);
         self
@@ -237,7 +241,7 @@ impl Containment {
         self
     }
 
-    /// Cuts words to so many letters, 1 or more; the paper takes 5. Default: whole words.
+    /// Cuts words to this many letters, 1 or more; the paper takes 5. Default: whole words.
     pub fn truncate(mut self, letters: u16) -> Self {
         self.truncate = Some(letters);
         self
@@ -250,7 +254,7 @@ impl Containment {
         self
     }
 
-    /// Sets how long before the container may have come. Default: any time.
+    /// Sets how much earlier than a document its container may have come. Default: any time.
     pub fn window(mut self, window: std::time::Duration) -> Self {
         self.window = Some(window.as_secs_f64());
         self
@@ -262,21 +266,21 @@ impl Containment {
         self
     }
 
-    /// Says where what is shared stands: in one more column, `passages`, with a struct for each passage of at least so many words, from 1 to
-    /// 1000 (`ibid containment` takes 8).
+    /// Adds the column `passages` with the places of the shared text: a struct for each passage of at least this many
+    /// words, from 1 to 1000 (`ibid containment` takes 8).
     pub fn passages(mut self, min_words: u32) -> Self {
         self.passages.get_or_insert_default().min_words = min_words;
         self
     }
 
-    /// Sets in how many pairs of places of two documents words may stand to found a passage, for [`Containment::passages`]: those of more are
-    /// capped. Default: 1000.
+    /// Sets the largest number of pairs of places of two documents in which words may occur to make a passage, for
+    /// [`Containment::passages`]. More frequent words are capped. Default: 1000.
     pub fn max_frequency(mut self, pairs: u32) -> Self {
         self.passages.get_or_insert_default().max_frequency = pairs;
         self
     }
 
-    /// Limits the pairs of places; more are refused beforehand. Default: 50,000,000.
+    /// Limits the number of pairs of places. A run that would make more is refused beforehand. Default: 50,000,000.
     pub fn max_pairs(mut self, pairs: u64) -> Self {
         self.max_pairs = pairs;
         self
@@ -316,7 +320,7 @@ impl Containment {
         Ok(Found::new(run, "containment", tables, summary, 1))
     }
 
-    /// Fails where an option has a value that it cannot have, or no effect.
+    /// Fails if an option has an invalid value, or no effect.
     pub fn check(&self) -> Result<()> {
         refuse_without_effect(&[
             ("unit", self.unit.is_some(), self.comparing == Comparing::Sets),
@@ -344,7 +348,7 @@ impl Containment {
         ])
     }
 
-    /// Runs all stages, and gives the rows.
+    /// Runs all stages, and returns the rows.
     pub(crate) async fn find(&self, run: &mut Run, time_column: Option<&str>) -> Result<DataFrame> {
         self.score(run, time_column).await?;
         if let Some(column) = time_column {
@@ -372,7 +376,7 @@ impl Containment {
         Ok(vec![(self.parameters(&signature, time_column)?, stages)])
     }
 
-    /// Notes which runs of words are too frequent to found a passage. Returns how many there are.
+    /// Notes which runs of words are too frequent to make a passage. Returns how many there are.
     pub(crate) async fn note_capped(&self, run: &mut Run) -> Result<u64> {
         let capped = run.workspace.rows_of(query::SHARED_CAPPED);
         if capped > 0 {
@@ -391,17 +395,18 @@ impl Containment {
         if self.passages.is_some() { &LOCATING } else { &[] }
     }
 
-    /// Returns the query that gives the result.
+    /// Returns the query that makes the result.
     fn result(&self) -> Query {
         if self.passages.is_some() { query::SHARED_PASSAGES } else { query::CONTAINMENT }
     }
 
-    /// Returns the documents by which words are rare.
+    /// Returns the file of the documents in which words are counted for their idf.
     pub fn reference_file(&self) -> Option<&Path> {
         self.reference.as_deref()
     }
 
-    /// From the collection to the scores that time allows, if that does not take too many pairs.
+    /// Runs the stages from the collection to the scores of the pairs that the times allow. Fails if that takes too
+    /// many pairs.
     pub(crate) async fn score(&self, run: &mut Run, time_column: Option<&str>) -> Result<()> {
         self.check_times(time_column)?;
         let signature = self.signature_of_sets();
@@ -421,7 +426,7 @@ impl Containment {
         self.signature.clone().unwrap_or(Signature::SHINGLES_4)
     }
 
-    /// Fails where options speak of times and no column has them.
+    /// Fails if an option needs times and there is no column of times.
     pub(crate) fn check_times(&self, time_column: Option<&str>) -> Result<()> {
         if time_column.is_none() && (self.window.is_some() || self.later) {
             let option = if self.later { "later" } else { "window" };
@@ -430,7 +435,7 @@ impl Containment {
         Ok(())
     }
 
-    /// Returns whether the idf of words counts.
+    /// Returns true if the comparison uses the idf of words.
     pub fn has_idf(&self) -> bool {
         self.comparing != Comparing::Sets
     }
@@ -467,7 +472,7 @@ impl Containment {
             None => Literal::column("documents"),
         };
         parameters.set("reference", reference);
-        // Without a reference all documents that are compared are one.
+        // Without a reference, all documents that are compared serve as one.
         parameters.set("reference_of_added", self.reference.is_none() && self.adds);
         let language = self.language.as_deref().unwrap_or("en");
         parameters.set("language", language);
@@ -481,13 +486,14 @@ impl Containment {
         Ok(parameters)
     }
 
-    /// Texts as they are compared.
+    /// Returns the stages that make the texts to compare.
     fn units(&self, units: Query) -> Vec<Query> {
         let is_prepared = self.language.is_some() || self.truncate.is_some();
         std::iter::once(units).chain(is_prepared.then_some(query::UNITS_PREPARED)).collect()
     }
 
-    /// From the collection to what has pairs, and how many.
+    /// Returns the stages before the pairs of documents, and the query that estimates the number of pairs, if there is
+    /// one.
     pub(crate) fn before_pairs(&self, signature: Query) -> (Vec<Query>, Option<Query>) {
         let (documents, sentences) = (self.units(query::UNITS_DOCUMENTS), self.units(query::UNITS_SENTENCES));
         let sets = vec![signature, query::TEXTS, query::TEXTS_OCCURRENCES];
@@ -506,7 +512,7 @@ impl Containment {
         ([vec![query::UNITS_DOCS], units, prepared].concat(), estimate)
     }
 
-    /// From what has pairs to the scores.
+    /// Returns the stages from there to the scores of the pairs.
     pub(crate) fn scores(&self) -> &'static [Query] {
         match self.comparing {
             Comparing::Sets if self.is_by_sentences() => {
@@ -518,7 +524,7 @@ impl Containment {
         }
     }
 
-    /// Parts the documents of both collections from themselves.
+    /// Returns the stages that drop the pair of a document of both collections with itself.
     fn apart(&self) -> Vec<Query> {
         self.base.against.iter().flat_map(|_| [query::UNITS_TWINS, query::CONTAINMENT_APART]).collect()
     }
@@ -529,7 +535,7 @@ impl Containment {
         time_column.iter().flat_map(|_| timing).collect()
     }
 
-    /// The sentences that are shared.
+    /// Returns the stages that find the shared sentences.
     fn sharing(&self) -> Vec<Query> {
         let mut sharing = self.units(query::UNITS_SENTENCES);
         sharing.extend([query::CONTAINMENT_SENTENCES, query::CONTAINMENT_FOUND_SENTENCES, query::CONTAINMENT_SHARED]);
@@ -557,7 +563,7 @@ impl Containment {
 impl Located {
     fn set(self, parameters: &mut Parameters) {
         let min_words = i64::from(self.min_words);
-        // A run of so many words has a sampled fingerprint.
+        // Every run of `min_words` words has a sampled fingerprint.
         let k = K.min(min_words);
         parameters.set("k", k);
         parameters.set("window", min_words - k + 1);

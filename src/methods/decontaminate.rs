@@ -22,13 +22,16 @@ use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Compared, Run};
 
 impl Engine {
-    /// Removes what holds an item of an evaluation, such as a question of a benchmark: whole documents, or the passages that have it.
+    /// Removes text that contains an item of an evaluation, such as a question of a benchmark: whole documents, or the
+    /// passages that contain it.
     ///
-    /// The table `kept` has the documents that stay, in the order and with the columns of the input. `hits` says what the others have of which
-    /// item, and where: `id`, `item_id`, `rule` (`whole`: all words of the item in a row; `run`: a run of them; `contained`), `words` (of the
-    /// run), `share` (of the item), `items` (how many items have the same text: of these the first is named), `char_start`, `char_end`,
-    /// `byte_start`, `byte_end` (in the document), `item_char_start`, `item_char_end`. `items` says of each item how many `words` it has,
-    /// whether it was looked for (`is_tested`), in how many `documents` it was found (at least), and which `share` of it.
+    /// The table `kept` has the kept documents, in the order and with the columns of the input. `hits` says which
+    /// documents contain which item, and where: `id`, `item_id`, `rule` (`whole`: all words of the item in a row;
+    /// `run`: a run of them; `contained`), `words` (of the run), `share` (of the item), `items` (the number of items
+    /// with the same text, of which the first is named), `char_start`, `char_end`, `byte_start`, `byte_end` (in the
+    /// document), `item_char_start`, `item_char_end`. The table `items` says how many `words` each item has, whether it
+    /// was looked for (`is_tested`), in how many `documents` it was found (at least), and which `share` of it was
+    /// found.
     ///
     /// Nothing is capped, and text that very many items or documents have costs no more than other text.
     ///
@@ -99,7 +102,7 @@ common_options!(Decontaminate);
 shape_options!(Decontaminate);
 runs!(Decontaminate => Found);
 
-/// The parts of documents that go.
+/// The parts of documents that are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaving {
     /// Whole documents.
@@ -108,33 +111,33 @@ pub enum Leaving {
     Passage,
 }
 
-/// The measure by which a document has an item.
+/// The measure by which a document contains an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlap {
-    /// A run of words of the item stands in the document.
+    /// A run of words of the item occurs in the document.
     Words,
-    /// A share of the set of the item is in that of the document.
+    /// A share of the item's set is in the document's set.
     Containment,
 }
 
-/// The words of a run where no number is given (Brown et al. 2020, appendix C).
+/// The default number of words of a run (Brown et al. 2020, appendix C).
 const WORDS: u32 = 13;
 
-/// The least words of an item where no number is given.
+/// The default least number of words of an item.
 const MIN_WORDS: u32 = 3;
 
-/// The threshold where none is given.
+/// The default threshold.
 const THRESHOLD: f64 = 0.8;
 
-/// The words of the runs by which it is said where a document contains an item.
+/// The number of words of the runs that locate an item in a document that contains it.
 const LOCATING: u32 = 5;
 
 /// The files and folders that a folder of results may have.
 pub const FILES: [&str; 4] = ["kept/", "hits.parquet", "items.parquet", "summary.json"];
 
 impl Decontaminate {
-    /// Names the columns of the items that are their text, such as `question` and `answer`: one under the other, if there are several.
-    /// Default: that of the documents.
+    /// Names the columns of the text of the items, such as `question` and `answer`. The texts of several columns are
+    /// put one under the other. Default: the text column of the documents.
     pub fn item_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.item_columns = names.into_iter().map(Into::into).collect();
         self
@@ -146,27 +149,27 @@ impl Decontaminate {
         self
     }
 
-    /// Sets what goes. Default: documents.
+    /// Sets what is removed. Default: documents.
     pub fn unit(mut self, unit: Leaving) -> Self {
         self.unit = unit;
         self
     }
 
-    /// Sets by which measure a document has an item. Default: [`Overlap::Words`].
+    /// Sets the measure by which a document contains an item. Default: [`Overlap::Words`].
     pub fn by(mut self, measure: Overlap) -> Self {
         self.by = measure;
         self
     }
 
-    /// Sets how many words of an item in a row a document must have, from 1 to 1000, for [`Overlap::Words`]; of an item that has fewer, all of
-    /// them. Default: 13.
+    /// Sets how many words of an item in a row a document must have, from 1 to 1000, for [`Overlap::Words`]; an item
+    /// with fewer words must occur as a whole. Default: 13.
     pub fn words(mut self, words: u32) -> Self {
         self.words = Some(words);
         self
     }
 
-    /// Sets how many words an item must have to be looked for, from 1 to `words`, for [`Overlap::Words`]: one or two words, such as an answer
-    /// alone, stand in very many documents. Default: 3, or `words` if that is less.
+    /// Sets how many words an item must have to be looked for, from 1 to `words`, for [`Overlap::Words`]: one or two
+    /// words, such as an answer alone, occur in very many documents. Default: 3, or `words` if that is less.
     pub fn min_words(mut self, words: u32) -> Self {
         self.min_words = Some(words);
         self
@@ -190,7 +193,7 @@ impl Decontaminate {
         self
     }
 
-    /// Returns the SQL that would run, as a script for `ibid sql`. What stays is not written.
+    /// Returns the SQL that would run, as a script for `ibid sql`. The script does not write the kept documents.
     ///
     /// # Errors
     ///
@@ -256,7 +259,8 @@ impl Decontaminate {
         Ok(found)
     }
 
-    /// Returns what goes. Of documents that have a run of an item where passages were cut out all goes.
+    /// Returns what is removed. Also removes documents that have a run of an item where text was joined by cutting
+    /// passages out.
     async fn cuts(&self, run: &mut Run) -> Result<Cuts> {
         if self.unit == Leaving::Document {
             return kept::cuts(run, &[query::DECONTAMINATE_CUTS_DOCUMENTS]).await;
@@ -270,7 +274,7 @@ impl Decontaminate {
         Ok(cuts)
     }
 
-    /// Returns how items are named that are not looked for.
+    /// Returns the note on items that are not looked for.
     fn untested(&self) -> String {
         match self.by {
             Overlap::Words => format!("items have fewer than {} words, and were not looked for", self.least_words()),
@@ -314,7 +318,7 @@ impl Decontaminate {
         self.signature.clone().unwrap_or(Signature::SHINGLES_5)
     }
 
-    /// Returns the collections, of which the items may have their text in columns of their own.
+    /// Returns the collections with the options for reading them. Items may have their text in columns of their own.
     fn compared<'a>(&self, collections: &'a Collections) -> Compared<'a> {
         let compared = collections.compared(Needed::Documents);
         let mut reading = compared.reading.clone();
@@ -347,7 +351,7 @@ impl Decontaminate {
         parameters
     }
 
-    /// Returns the stages from the documents to what they have of items. The documents are numbered by then.
+    /// Returns the stages from the documents to the items that they contain. The documents must be numbered before.
     fn stages(&self) -> Vec<Query> {
         let mut stages =
             vec![query::UNITS_DOCS, query::KEPT_POSITIONS, query::DECONTAMINATE_TEXTS, query::DECONTAMINATE_ITEMS];

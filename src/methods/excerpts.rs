@@ -11,16 +11,17 @@ use datafusion::prelude::{col, lit, when};
 use super::Found;
 use crate::error::Error;
 
-/// A place in a document, as columns of a table say it.
+/// The columns of a table that give a place in a document.
 struct Place {
     id: &'static str,
-    /// The columns that say where it begins and ends, in characters, and the number of the sentence that it is, where the table has them.
+    /// The columns of the start and the end of the place in characters, and of the number of its sentence, if the table
+    /// has them.
     start: &'static str,
     end: &'static str,
     sentence: &'static str,
-    /// The column of its text.
+    /// The column of the text of the place.
     text: &'static str,
-    /// The document is of the other collection, where there is one.
+    /// True if the document is in the other collection, if there is one.
     is_other: bool,
 }
 
@@ -39,9 +40,9 @@ const PLACES: [Place; 10] = [
 ];
 
 impl Found {
-    /// Returns the first rows of a table with the texts that they are about, each cut to so many characters, in further columns: `text_a` and
-    /// `text_b`, or `text`; `kept_text`, `item_text`, `contained_text`, `container_text`. It reads all ids of the documents, so it is for a few
-    /// rows that people look at.
+    /// Returns the first rows of a table with their texts, each cut to this many characters, in further columns:
+    /// `text_a` and `text_b`, or `text`; `kept_text`, `item_text`, `contained_text`, `container_text`. It reads all ids
+    /// of the documents, so it is for a few rows that people look at.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -68,18 +69,19 @@ impl Found {
     ///
     /// # Errors
     ///
-    /// As [`Found::dataframe`], and those of the query that makes the rows.
+    /// The same as for [`Found::dataframe`], and errors of the query that makes the rows.
     pub async fn excerpts(&self, table: &str, rows: usize, characters: usize) -> Result<DataFrame, Error> {
         let rows = self.dataframe(table)?.limit(0, Some(rows))?;
         Ok(self.with_texts(rows, characters).await?)
     }
 
-    /// Returns of what a dedup removed what is least like the text that stays for it, by the measure by which they match, with both texts, each cut
-    /// to so many characters: what to look at before a threshold is trusted. The columns are those of [`Found::excerpts`] of `removed`.
+    /// Returns the rows that a dedup removed and that are least similar to the kept text, by the measure by which they
+    /// match. Both texts are included, each cut to this many characters. Look at these rows before you trust a
+    /// threshold. The columns are the same as for [`Found::excerpts`] of `removed`.
     ///
     /// # Errors
     ///
-    /// As [`Found::excerpts`].
+    /// The same as for [`Found::excerpts`].
     pub async fn least_similar(&self, rows: usize, characters: usize) -> Result<DataFrame, Error> {
         let removed = self.dataframe("removed")?;
         let matched = when(col("rule").eq(lit("contained")), col("containment")).otherwise(col("similarity"))?;
@@ -118,7 +120,7 @@ impl Found {
         Ok(self.run.workspace.session.read_batch(batch)?)
     }
 
-    /// Returns the texts of documents, and of sentences where they have a number, by their ids and numbers.
+    /// Returns the texts of documents, or of sentences if the keys have numbers, by their ids and numbers.
     async fn texts_of(&self, keys: &[Key<'_>], is_other: bool) -> Result<HashMap<(String, Option<usize>), String>> {
         let session = &self.run.workspace.session;
         let is_of_sentences = keys.iter().any(|(_, sentence)| sentence.is_some());
@@ -146,5 +148,5 @@ impl Found {
     }
 }
 
-/// A document, and the number of a sentence of it.
+/// The id of a document, and the number of one of its sentences.
 type Key<'a> = (Option<&'a str>, Option<usize>);

@@ -20,7 +20,7 @@ use crate::store::Source;
 #[non_exhaustive]
 pub struct Estimate {
     text: String,
-    /// The records that reading left out.
+    /// The summary, with the records that reading left out.
     pub summary: Summary,
 }
 
@@ -31,22 +31,22 @@ impl Display for Estimate {
 }
 
 impl Passages {
-    /// Estimates, from a sample of about so many sentences, what a run would do, without doing it.
+    /// Estimates what a run would do from a sample of about this many sentences, without running it.
     ///
     /// # Errors
     ///
-    /// Those of reading, and [`Error::Options`].
+    /// Errors of reading, and [`Error::Options`].
     pub async fn explain(&self, sample: u64) -> Result<Estimate, Error> {
         Ok(estimate(&self.base, &self.method()?, sample).await?)
     }
 }
 
 impl Pairs {
-    /// Estimates, from a sample of about so many sentences or documents, what a run would do, without doing it.
+    /// Estimates what a run would do from a sample of about this many sentences or documents, without running it.
     ///
     /// # Errors
     ///
-    /// Those of reading, and [`Error::Options`].
+    /// Errors of reading, and [`Error::Options`].
     pub async fn explain(&self, sample: u64) -> Result<Estimate, Error> {
         Ok(estimate(&self.base, &self.method()?, sample).await?)
     }
@@ -60,7 +60,7 @@ async fn estimate(base: &Base, method: &Method, sample: u64) -> Result<Estimate>
     }
 }
 
-/// Says what becomes of the texts of a sample.
+/// Estimates a run that compares texts, from a sample of documents or sentences.
 async fn estimate_texts(base: &Base, method: &Method, of: Texts, sample: u64) -> Result<Estimate> {
     let (mut run, collections) = base.begin().await?;
     let stored = run.open_both(&collections.compared(method.needed)).await?;
@@ -89,7 +89,7 @@ async fn estimate_texts(base: &Base, method: &Method, of: Texts, sample: u64) ->
     ];
     run.workspace.run_all(&stages).await?;
     let [texts, elements, shown, pairs, capped_pairs, capped_texts] = run.numbers(query::EXPLAIN_SUMS).await?;
-    // Texts of one side may come with every unit of it, and those of the other with one in many.
+    // One collection may be read whole and the other sampled. The larger factor gives an upper bound.
     let of_all = |sampled: u64| sampled.saturating_mul(every[0].max(every[1]));
     let expected = Expected {
         texts: of_all(texts),
@@ -116,7 +116,7 @@ async fn estimate_texts(base: &Base, method: &Method, of: Texts, sample: u64) ->
     Ok(Estimate { text: said, summary: run.summary_of(Vec::new(), None) })
 }
 
-/// Says what passages would be made of, from a sample of the fingerprints of all documents.
+/// Estimates a run that compares fingerprints, from a sample of the fingerprints of all documents.
 async fn estimate_passages(base: &Base, method: &Method, sample: u64) -> Result<Estimate> {
     let (mut run, collections) = base.begin().await?;
     let stored = run.open_both(&collections.compared(method.needed)).await?;
@@ -181,7 +181,7 @@ struct Expected {
     is_sample: bool,
 }
 
-/// Says what becomes of a run whose pairs are too many.
+/// Returns the note that a run would be refused, or an empty text if its pairs are not too many.
 fn refusal(are_too_many: bool, is_sample: bool) -> &'static str {
     match (are_too_many, is_sample) {
         (false, _) => "",
@@ -196,7 +196,7 @@ impl Expected {
         let (pairs, most) = (self.pairs, method.max_pairs);
         let refused = refusal(pairs > most, self.is_sample);
         let memory = bytes_to_join(self.texts, self.elements, self.shown);
-        // Tables of hash joins hold the distinct texts.
+        // The tables of hash joins hold the distinct texts.
         let held = pairs * BYTES_OF_PAIR + 2 * (self.texts * 64 + self.elements * 8);
         let short = match run.engine.memory().filter(|memory| held > for_operators(*memory) as u64) {
             Some(memory) => format!(", for which {} of memory may be too little", mebibytes(memory as u64)),
@@ -238,12 +238,12 @@ impl Expected {
     }
 }
 
-/// One in how many rows is a sample of about `sample` of them.
+/// Returns the n for which one row in n makes a sample of about `sample` rows.
 fn one_in(rows: u64, sample: u64) -> u64 {
     rows.div_ceil(sample).max(1)
 }
 
-/// The last MD5 hash of those that one in `every` rows has, as SQL writes them.
+/// Returns the largest MD5 hash of a sample that has one row in `every`, in the hexadecimal form of SQL.
 fn last_hash(every: u64) -> String {
     format!("{:032x}", u128::MAX / u128::from(every))
 }

@@ -22,29 +22,29 @@ pub struct Found {
     pub(super) tables: Vec<(&'static str, DataFrame)>,
     #[doc(hidden)]
     pub summary: Summary,
-    /// Where among the counts of the summary the number of rows of the result belongs.
+    /// The position among the counts of the summary at which the number of rows of the result belongs.
     pub counted_at: usize,
-    /// The other things that a folder of it has, where it has some.
+    /// The further contents of a folder with this result, if there are any.
     pub(super) beside: Option<Beside>,
 }
 
-/// The things in a folder of results that are no tables in files of their own.
+/// The contents of a folder of results other than tables with a file of their own.
 pub(super) struct Beside {
-    /// A table that is dealt into the files of a folder, and how.
+    /// The name of a table that is split into the files of a folder, and the way in which it is split.
     pub(super) parts: (&'static str, Parts),
-    /// The options of the method, and what else the manifest says of it, by name.
+    /// The options of the method by name, and further entries of the manifest.
     pub(super) options: Value,
     pub(super) noted: Value,
-    /// The file `summary.json`.
+    /// The content of the file `summary.json`.
     pub(super) summary: Value,
     /// The files and folders that any run of the method may write.
     pub(super) files: &'static [&'static str],
-    /// The dedup that has found the tables.
+    /// The dedup that made the tables, if they are from one.
     pub(super) dedup: Option<Box<Dedup>>,
 }
 
 impl Beside {
-    /// Returns what a folder of documents that stay has beside its tables.
+    /// Returns the contents of a folder of kept documents other than its tables.
     pub(super) fn new(
         summary: &Summary,
         method: &'static str,
@@ -65,7 +65,7 @@ impl Beside {
     }
 }
 
-/// Returns an object with what another has, too.
+/// Returns a JSON object extended by the entries of another.
 pub(super) fn extended(mut object: Value, other: Value) -> Value {
     if let (Some(object), Value::Object(other)) = (object.as_object_mut(), other) {
         object.extend(other);
@@ -82,7 +82,7 @@ impl std::fmt::Debug for Found {
     }
 }
 
-/// A result that is written and not in its place yet. If it is dropped, what was there before stays.
+/// A result that is written to a staging file. If it is dropped, whatever was at the destination before stays.
 #[must_use]
 pub struct Staged {
     file: StagedFile,
@@ -97,12 +97,12 @@ impl Staged {
         self.rows
     }
 
-    /// Puts the result in its place, on a thread of its own. If the future is dropped while an object is uploaded, the upload is aborted
-    /// in the background; [`Engine::close`](crate::Engine::close) waits for that.
+    /// Moves the result to its destination, on a thread of its own. If the future is dropped during an upload, the
+    /// upload is aborted in the background; [`Engine::close`](crate::Engine::close) waits for that.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] and [`Error::Store`] where that cannot be.
+    /// [`Error::Io`] and [`Error::Store`] if the result cannot be moved there.
     pub async fn commit(self) -> Result<(), Error> {
         Ok(self.file.commit_unless_dropped(&self.stores).await?)
     }
@@ -114,7 +114,7 @@ impl Staged {
 }
 
 impl Found {
-    /// Notes in what it writes which method has run.
+    /// Returns the result of a run, and notes the method in the run, for the metadata of files that are written.
     pub(super) fn new(
         mut run: Run,
         method: &'static str,
@@ -146,12 +146,12 @@ impl Found {
         self.tables.iter().map(|(name, _)| *name)
     }
 
-    /// Returns a table. Its rows are made when they are asked for, each time; they can be joined with the tables of no session but that
-    /// of the run.
+    /// Returns a table. Its rows are computed each time that they are read. The table can be joined only with tables of
+    /// the run's session.
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] where there is no table of this name.
+    /// [`Error::Options`] if there is no table of this name.
     pub fn dataframe(&self, table: &str) -> Result<DataFrame, Error> {
         match self.tables.iter().find(|(name, _)| *name == table) {
             Some((_, rows)) => Ok(rows.clone()),
@@ -162,19 +162,20 @@ impl Found {
         }
     }
 
-    /// Returns the counts, and what else there is to say.
+    /// Returns the summary of the run: its counts and notes.
     #[must_use]
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Writes the result to a file, here or by URL, as Parquet, CSV or JSON lines, which its name says: `.parquet`, `.csv`, `.ndjson`.
-    /// The file is there when it is whole; until then what was there before stays. Returns the number of rows. If the future is dropped,
-    /// nothing is written: an upload is aborted in the background, for which [`Engine::close`](crate::Engine::close) waits.
+    /// Writes the result to a local file or a URL, as Parquet, CSV or JSON lines by its extension: `.parquet`, `.csv`,
+    /// `.ndjson`. The file appears when it is complete; until then, a file that was there before stays. Returns the
+    /// number of rows. If the future is dropped, nothing is written: an upload is aborted in the background, and
+    /// [`Engine::close`](crate::Engine::close) waits for that.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] and [`Error::Store`] where it cannot be written, and those of the query that makes the rows.
+    /// [`Error::Io`] and [`Error::Store`] if the file cannot be written, and errors of the query that makes the rows.
     pub async fn write(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
         let staged = self.stage(self.tables[0].0, path).await?;
         let rows = staged.rows();
@@ -182,8 +183,9 @@ impl Found {
         Ok(rows)
     }
 
-    /// Decides anew which duplicates go, with another threshold, from the pairs that a dedup has found. The documents are read again, and must
-    /// be the same. The tables are those of a dedup with that threshold.
+    /// Decides again which duplicates to remove, with another threshold, from the pairs that a dedup found. The
+    /// documents are read again, and must be the same. The new tables are the same as those of a dedup with that
+    /// threshold.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -201,7 +203,8 @@ impl Found {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] where this is of another method, where the pairs are not all, and for a threshold below that of the dedup.
+    /// [`Error::Options`] for the result of another method, if the pairs are incomplete, and for a threshold below the
+    /// one of the dedup.
     pub async fn rethreshold(&self, threshold: f64) -> Result<Dedup, Error> {
         let Some(again) = self.beside.as_ref().and_then(|beside| beside.dedup.clone()) else {
             return Err(misuse!("only what dedup has found can be decided anew with another threshold").into());
@@ -209,18 +212,19 @@ impl Found {
         Ok(again.with_pairs_of(self, threshold).await?)
     }
 
-    /// Writes a table beside the place of a file, to be put there later, such as when others are whole, too.
+    /// Writes a table to a staging file beside its destination. [`Staged::commit`] moves it there, such as when other
+    /// tables are complete, too.
     ///
     /// # Errors
     ///
-    /// As [`Found::write`], and as [`Found::dataframe`].
+    /// The same as for [`Found::write`] and [`Found::dataframe`].
     pub async fn stage(&self, table: &str, path: impl AsRef<Path>) -> Result<Staged, Error> {
         let path = path.as_ref();
         check_place(path, self.run.engine.stores())?;
         self.stage_as(table, path, Form::of(Format::of_file(path)?)).await
     }
 
-    /// Returns a table with the workspace that has to live as long, and lets go of the engine.
+    /// Returns a table with its workspace, which must live as long as the table. Releases the engine.
     pub(crate) fn into_table(self, table: &str) -> Result<(Workspace, DataFrame), Error> {
         let rows = self.dataframe(table)?;
         Ok((self.run.workspace, rows))
@@ -233,13 +237,13 @@ impl Found {
         Ok(Staged { file, rows, stores: Arc::clone(self.run.engine.stores()) })
     }
 
-    /// Writes all tables as Parquet to a folder, here or by URL, with a manifest. It takes the place of one that an earlier run wrote, and
-    /// of nothing else. Returns the number of rows of each table. If the future is dropped, the folder stays as it was, as with
-    /// [`Found::write`].
+    /// Writes all tables as Parquet to a local folder or a URL, with a manifest. It replaces a folder that an earlier
+    /// run wrote, and nothing else. Returns the number of rows of each table. If the future is dropped, the folder
+    /// stays as it was, as with [`Found::write`].
     ///
     /// # Errors
     ///
-    /// As [`Found::write`].
+    /// The same as for [`Found::write`].
     pub async fn write_folder(&self, folder: impl Into<PathBuf>) -> Result<Vec<(&'static str, u64)>, Error> {
         let folder = folder.into();
         let mut names: Vec<_> = self.tables().collect();
@@ -282,8 +286,8 @@ impl Found {
 pub struct FolderPlace(StagedFolder);
 
 impl FolderPlace {
-    /// Stages a folder that may have these tables, other files, and folders, with a slash. Fails where it cannot take the place of what is
-    /// there.
+    /// Creates a staging folder that may have these tables, files, and folders, whose names have a slash. Fails if it
+    /// cannot replace what is at the destination.
     pub fn new(folder: &Path, tables: &[&str], stores: &Arc<Stores>) -> Result<Self> {
         let is_table = |name: &str| !name.contains(['.', '/']);
         let file = |name: &&str| if is_table(name) { format!("{name}.parquet") } else { (*name).to_owned() };

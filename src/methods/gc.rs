@@ -18,7 +18,8 @@ use crate::session;
 use crate::store::Stores;
 
 impl Engine {
-    /// Removes what killed runs left in a folder; and from an index old manifests, and documents that are too old.
+    /// Removes the files that killed runs left in a folder. From an index, also removes old manifests, and documents
+    /// that are too old.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -53,13 +54,14 @@ runs!(Gc => Removal);
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Removal {
-    /// The parts of the index that it does not have any more, and the numbers of their documents. Their files are removed by a later call.
+    /// The parts that were dropped from the index, and the numbers of their documents. A later call removes their
+    /// files.
     pub dropped: Vec<(String, u64)>,
-    /// The files and folders that are gone, below the folder, and their bytes.
+    /// The files and folders below the folder that were removed, and their bytes.
     pub removed: Vec<(PathBuf, u64)>,
-    /// The objects that were begun in a store, and given up.
+    /// The objects in a store whose unfinished uploads were aborted.
     pub uploads: Vec<String>,
-    /// Parts of the index that nothing needs, and that hold what ibid did not write: they stay.
+    /// The parts of the index that no manifest names, but that hold files that ibid did not write. They stay.
     pub kept: Vec<String>,
     /// The number of parts and files that are not needed, and are too young to be removed.
     pub young: usize,
@@ -72,25 +74,27 @@ impl Gc {
         Self { folder, before: None, window: None, grace, dry_run: false, stores }
     }
 
-    /// Drops the parts of the index of which all documents are of before this time: a date, a time, a year, or seconds since 1970.
+    /// Drops the parts of the index whose documents are all from before this time: a date, a time, a year, or seconds
+    /// since 1970.
     pub fn before(mut self, time: impl Into<String>) -> Self {
         self.before = Some(time.into());
         self
     }
 
-    /// Drops the parts of the index of which all documents are so much older than its newest.
+    /// Drops the parts of the index whose documents are all older than its newest document by more than this.
     pub fn window(mut self, window: Duration) -> Self {
         self.window = Some(window);
         self
     }
 
-    /// Removes no file before it has been out of use for so long: a run may be about to use it, or may still read it. Default: an hour.
+    /// Removes no file before it has been out of use for this long: a run may be about to use it, or may still read it.
+    /// Default: an hour.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// Says what would be removed, and removes nothing.
+    /// Reports what would be removed, and removes nothing.
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
         self
@@ -133,7 +137,7 @@ fn removal(collected: Collected) -> Removal {
     }
 }
 
-/// Returns a time as a column of times would have it, in microseconds since 1970.
+/// Returns a time in microseconds since 1970, read in the same way as a column of times.
 async fn microseconds(time: &str) -> Result<i64> {
     let sql = format!("SELECT CAST({} AS DOUBLE) FROM (SELECT {} AS time)", seconds("time"), Literal::from(time));
     let rows = session(Default::default(), Default::default())?.sql(&sql).await?.collect().await?;

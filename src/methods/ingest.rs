@@ -46,12 +46,13 @@ pub struct Ingest {
 common_options!(Ingest);
 
 impl Ingest {
-    /// Writes the corpus to a folder, here or by URL. It takes the place of a corpus, and of nothing else; until it is whole, what was
-    /// there before stays. A cluster makes a corpus in a store as an index, which takes the place of such an index.
+    /// Writes the corpus to a local folder or a URL. It replaces a corpus, and nothing else; the old one stays until
+    /// the new one is complete. A cluster makes a corpus in a store as an index, which replaces such an index.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] for what cannot be read, [`Error::Io`] and [`Error::Store`] where the folder cannot be written.
+    /// [`Error::Input`] for input that cannot be read, [`Error::Io`] and [`Error::Store`] if the folder cannot be
+    /// written.
     pub async fn write(self, folder: impl Into<PathBuf>) -> Result<Summary, Error> {
         Ok(self.run(&folder.into()).await?)
     }
@@ -60,7 +61,7 @@ impl Ingest {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
+    /// [`Error::Options`] for an unknown name, and for a value that the option cannot have.
     pub fn options(self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
         Ok(self.with_options(options)?)
     }
@@ -74,7 +75,7 @@ impl Ingest {
         let files = [FILES.as_slice(), &[ORIGINS]].concat();
         let stores = Arc::clone(run.engine.stores());
         let stage = || StagedFolder::create(output, &files, &stores);
-        // A cluster makes another folder.
+        // A cluster makes an index instead of this folder.
         let staged = if run.engine.is_on_cluster() { None } else { Some(stage()?) };
         let selection = run.select(&inputs, &reading, true)?;
         if let Some(ingested) = run.ingest_on_cluster(&selection, &reading, &inputs, output).await? {
@@ -97,7 +98,7 @@ impl Ingest {
     }
 }
 
-/// Returns what there is to say of a run.
+/// Returns the summary of a run.
 fn summary(mut run: Run, ingested: Ingested) -> Summary {
     let counts = vec![
         ("files", ingested.summary.files as u64),
@@ -116,7 +117,7 @@ impl NamedOptions for Ingest {
     }
 }
 
-/// Returns what the manifest says of the corpus.
+/// Returns the metadata of the corpus for its manifest.
 fn about(inputs: &[String], reading: &corpus::Options, content: Content, ingested: &Ingested) -> Value {
     json!({
         "ibid": env!("CARGO_PKG_VERSION"),

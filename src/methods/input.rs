@@ -21,14 +21,14 @@ use crate::error::{Error, misuse};
 use crate::pipeline::Scratch;
 use crate::run::Run;
 
-/// The bytes of a row group that are in memory until it is written.
+/// The bytes of a row group in memory beyond which it is written.
 const BYTES_OF_ROW_GROUP: usize = 64 << 20;
 
 /// The documents that a method reads: files, or rows of a table.
 ///
-/// Files are named by a path of a file, of a folder or of a corpus or an index that ibid made, by a pattern such as `news/*.jsonl`, or by
-/// a URL such as `s3://bucket/news/`. Of rows the text is in the column `text` and the id in `doc_id` or `id`, unless the method is told
-/// otherwise; all other columns are kept.
+/// Files are named by the path of a file, of a folder, or of a corpus or an index that ibid made, by a pattern such as
+/// `news/*.jsonl`, or by a URL such as `s3://bucket/news/`. Rows have their text in the column `text` and their id in
+/// `doc_id` or `id`, unless the method is told otherwise. All other columns are kept.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -53,12 +53,12 @@ enum Kind {
 /// Record batches that can be read once, and are written to a file by the first run that reads them.
 enum Batches {
     Unread(Box<dyn RecordBatchReader + Send>),
-    /// The file exists as long as this.
+    /// Batches that are written to a file, which exists as long as this value.
     Spooled {
         path: TempPath,
         _scratch: Arc<Scratch>,
     },
-    /// A run took them and did not read them to the end.
+    /// Batches that a run took and did not read to the end.
     Lost,
 }
 
@@ -78,13 +78,14 @@ impl Input {
         Self(Kind::Places(places.into_iter().map(Into::into).collect()))
     }
 
-    /// Takes the record batches of a reader, such as one of another library by the C stream interface of Arrow. The first run reads them
-    /// and writes them to the temporary folder of its engine, from where later runs over a clone of this input read them.
+    /// Takes the record batches of a reader, such as a reader of another library through Arrow's C stream interface.
+    /// The first run reads the batches and writes them to the temporary folder of its engine. Later runs over a clone
+    /// of this input read them from there.
     pub fn batches(reader: impl RecordBatchReader + Send + 'static) -> Self {
         Self(Kind::Batches(Arc::new(Mutex::new(Batches::Unread(Box::new(reader))))))
     }
 
-    /// Returns the places, where it is one of files.
+    /// Returns the places of an input of files. Fails for an input of rows or record batches.
     pub(super) fn named_places(&self) -> Result<Vec<String>> {
         match &self.0 {
             Kind::Places(places) => places.iter().map(|place| named(place)).collect(),
@@ -92,7 +93,8 @@ impl Input {
         }
     }
 
-    /// Returns the places, after rows were written to a file of the run.
+    /// Returns the places of the input. Writes rows to a file of the run first, and record batches to a file of the
+    /// engine.
     pub async fn resolved(&self, run: &Run, prefix: &str) -> Result<Vec<String>> {
         let path = run.workspace.folder().join(format!("{prefix}input.parquet"));
         match &self.0 {
@@ -107,8 +109,8 @@ impl Input {
 }
 
 impl Engine {
-    /// Makes rows a table of this name, in the place of one that has it: those of a query as a view, record batches as a file in the temporary
-    /// folder.
+    /// Registers rows as a table of this name, and replaces a table that has the name. The rows of a query become a
+    /// view; record batches are written to a file in the temporary folder.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -127,7 +129,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] for an input of files, which FROM names itself, and those of the reader.
+    /// [`Error::Options`] for an input of files, which FROM can name directly, and errors of the reader.
     pub async fn register(&self, name: &str, input: impl Into<Input>) -> Result<(), Error> {
         Ok(self.register_input(name, input.into()).await?)
     }
@@ -156,7 +158,8 @@ impl Engine {
 }
 
 impl Batches {
-    /// Returns the file that they are in.
+    /// Returns the file that holds the batches. Writes it first if the batches are unread. Fails if a run took the
+    /// batches and did not read them to the end.
     async fn spooled(&mut self, scratch: &Arc<Scratch>) -> Result<PathBuf> {
         match mem::replace(self, Self::Lost) {
             Self::Unread(reader) => {

@@ -85,17 +85,17 @@ use crate::run::{Compared, Run, Settings, grouped};
 /// The options that the builders of all methods have in common.
 #[derive(Clone)]
 pub struct Base {
-    /// The engine that it runs in.
+    /// The engine that runs the method.
     pub engine: Engine,
     pub(crate) input: Input,
     pub(crate) against: Option<Input>,
     pub(crate) same_ids: bool,
     /// The documents whose text is to be ignored.
     pub(crate) ignored: Option<Input>,
-    /// How its collections are read.
+    /// The options for reading the collections.
     pub reading: corpus::Options,
     pub(crate) quarantine: Option<PathBuf>,
-    /// How it runs.
+    /// The settings of the run.
     pub settings: Settings,
 }
 
@@ -113,7 +113,7 @@ impl Base {
         }
     }
 
-    /// Begins a run, and gives its collections as they are opened.
+    /// Begins a run, and returns the places of its collections. Writes rows in memory to files first.
     async fn begin(&self) -> Result<(Run, Collections)> {
         let run = Run::begin(&self.engine, self.settings.clone())?;
         self.check_against()?;
@@ -134,7 +134,7 @@ impl Base {
         refuse_without_effect(&[("same_ids", self.same_ids, self.against.is_some())])
     }
 
-    /// Says how a run reads.
+    /// Returns the reading options of a run. Checks the quarantine file, if there is one.
     fn reading_of_run(&self) -> Result<corpus::Options> {
         let mut reading = self.reading.clone();
         if let Some(path) = &self.quarantine {
@@ -144,7 +144,7 @@ impl Base {
         Ok(reading)
     }
 
-    /// Returns the folder of the index that the input is.
+    /// Returns the folder of the index, which must be the only input.
     fn index(&self) -> Result<PathBuf> {
         match self.input.named_places()?.as_slice() {
             [index] => Ok(PathBuf::from(index)),
@@ -152,7 +152,7 @@ impl Base {
         }
     }
 
-    /// Returns the places that are read, where none of them is of rows in memory.
+    /// Returns the places of the collections. Fails if one of them consists of rows in memory.
     fn places(&self) -> Result<Collections> {
         self.check_against()?;
         let places = |input: &Option<Input>| input.as_ref().map(Input::named_places).transpose();
@@ -187,7 +187,7 @@ impl Collections {
 
 /// A builder of a method.
 pub trait Builder {
-    /// Returns what all builders have.
+    /// Returns the options that all builders have.
     fn shared(&mut self) -> &mut Base;
 }
 
@@ -201,8 +201,9 @@ macro_rules! common_options {
         }
 
         impl $builder {
-            /// Names the column that holds the text, in JSON lines, CSV and Parquet, or where it is within columns: `content.body`,
-            /// `messages[].content`, `title+body`. Several texts stand one after the other, apart by blank lines. Default: `text`.
+            /// Names the column that holds the text, in JSON lines, CSV and Parquet, or a path within columns:
+            /// `content.body`, `messages[].content`, `title+body`. Several texts are joined with blank lines between
+            /// them. Default: `text`.
             pub fn text_column(mut self, name: impl Into<String>) -> Self {
                 self.base.reading.text_column = Some(name.into());
                 self
@@ -233,20 +234,22 @@ macro_rules! common_options {
                 self
             }
 
-            /// Limits a record (a line of JSON, a row of CSV, a text file, a page of a wiki) to so many bytes, at most 256 MiB. Default:
-            /// 16 MiB.
+            /// Limits a record (a line of JSON, a row of CSV, a text file, a page of a wiki) to this many bytes, at
+            /// most 256 MiB. Default: 16 MiB.
             pub fn max_record_bytes(mut self, bytes: usize) -> Self {
                 self.base.reading.max_record_bytes = bytes;
                 self
             }
 
-            /// Limits how many bytes may come of one compressed byte, beyond the first 64 MiB of a file. Default: 200.
+            /// Limits the compression ratio: how many bytes one compressed byte may expand to, beyond the first 64 MiB
+            /// of a file. Default: 200.
             pub fn max_ratio(mut self, ratio: u64) -> Self {
                 self.base.reading.max_ratio = ratio;
                 self
             }
 
-            /// Names the encoding of text: a label of the web, such as `windows-1252`. Default: UTF-8, and what HTML and TEI declare.
+            /// Names the encoding of text by its web label, such as `windows-1252`. Default: UTF-8, and the encodings
+            /// that HTML and TEI declare.
             ///
             /// # Errors
             ///
@@ -256,8 +259,8 @@ macro_rules! common_options {
                 Ok(self)
             }
 
-            /// Names the language whose rules tell where sentences end, such as `de`; `en` for no language's. Default: that of each text, as
-            /// it is detected.
+            /// Names the language whose rules tell where sentences end, such as `de`; `en` stands for no language's
+            /// rules. Default: the detected language of each text.
             ///
             /// # Errors
             ///
@@ -268,19 +271,19 @@ macro_rules! common_options {
                 Ok(self)
             }
 
-            /// Sets what stands between two fields of CSV, a character of ASCII. Default: a comma, of TSV a tab.
+            /// Sets the ASCII character between two fields of CSV. Default: a comma, and a tab for TSV.
             pub fn delimiter(mut self, sign: u8) -> Self {
                 self.base.reading.fields.delimiter = Some(sign);
                 self
             }
 
-            /// Sets what stands before a quote within quotes in CSV, a character of ASCII. Default: another quote.
+            /// Sets the ASCII character that escapes a quote within quotes in CSV. Default: another quote.
             pub fn escape(mut self, sign: u8) -> Self {
                 self.base.reading.fields.escape = Some(sign);
                 self
             }
 
-            /// Reads of MediaWiki dumps the pages of these namespaces only, such as 0 for articles.
+            /// Reads only the pages of these namespaces from MediaWiki dumps, such as 0 for articles.
             pub fn namespaces(mut self, namespaces: impl IntoIterator<Item = i64>) -> Self {
                 self.base.reading.pages.namespaces = namespaces.into_iter().collect();
                 self
@@ -298,20 +301,21 @@ macro_rules! common_options {
                 self
             }
 
-            /// Says what to do with what is not the main content of pages of HTML, such as navigation and side bars. Default: keep it.
+            /// Sets whether text beside the main content of HTML pages, such as navigation and side bars, is kept.
+            /// Default: it is kept.
             pub fn boilerplate(mut self, boilerplate: $crate::methods::Boilerplate) -> Self {
                 self.base.reading.boilerplate = boilerplate;
                 self
             }
 
-            /// Keeps the tables that the run makes in this folder, and takes from it those that an earlier run made of the same rows in
-            /// the same way.
+            /// Caches the tables that the run makes in this folder, and reuses the tables that an earlier run made from
+            /// the same rows in the same way.
             pub fn resume(mut self, folder: impl Into<std::path::PathBuf>) -> Self {
                 self.base.settings.resume = Some(folder.into());
                 self
             }
 
-            /// Calls this with what happens in the run.
+            /// Calls this function with each event of the run.
             pub fn on_event(mut self, call: impl Fn($crate::run::Event<'_>) + Send + Sync + 'static) -> Self {
                 self.base.settings.on_event = std::sync::Arc::new(call);
                 self
@@ -325,14 +329,16 @@ pub(crate) use common_options;
 macro_rules! against_option {
     ($builder:ident) => {
         impl $builder {
-            /// Compares with this collection instead of with itself; the first of each pair is then of the input, the second of this
-            /// one. A document of both, the same record of the same file with the same text, is not compared with itself.
+            /// Compares the input with this collection instead of with itself. The first document of each pair is then
+            /// in the input, and the second in this collection. A document of both, that is, the same record of the
+            /// same file with the same text, is not compared with itself.
             pub fn against(mut self, other: impl Into<$crate::methods::Input>) -> Self {
                 self.base.against = Some(other.into());
                 self
             }
 
-            /// Takes documents of both collections with the same id and the same text for the same, wherever they come from.
+            /// Treats documents of both collections with the same id and the same text as one document, wherever they
+            /// come from.
             pub fn same_ids(mut self, are_same: bool) -> Self {
                 self.base.same_ids = are_same;
                 self
@@ -342,7 +348,7 @@ macro_rules! against_option {
 }
 pub(crate) use against_option;
 
-/// Makes a builder a future of what it finds.
+/// Implements `IntoFuture` for a builder. The future runs the method and returns its result.
 macro_rules! runs {
     ($builder:ident => $found:ty) => {
         impl std::future::IntoFuture for $builder {
@@ -357,7 +363,8 @@ macro_rules! runs {
 }
 pub(crate) use runs;
 
-/// Fails where an option is given that has no effect. Of each: whether it is given, and whether it has one.
+/// Fails if an option is given that has no effect. Each tuple has the name of the option, true if it is given, and true
+/// if it has an effect.
 pub fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
     match options.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
         Some((option, ..)) => {
@@ -383,7 +390,7 @@ async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
 /// The remedy against too many pairs of texts.
 const FEWER_MATCHES: &str = "raise `threshold`";
 
-/// Fails where more pairs of texts match than may.
+/// Fails if more pairs of texts match than `most`.
 fn refuse_more_matches(pairs: u64, most: u64, remedy: &str) -> Result<()> {
     if pairs <= most {
         return Ok(());
@@ -394,12 +401,12 @@ fn refuse_more_matches(pairs: u64, most: u64, remedy: &str) -> Result<()> {
     ))))
 }
 
-/// Returns the name of one of some choices.
+/// Returns the name of a choice, if it is among `choices`.
 fn name_of<T: PartialEq>(choices: &[(&'static str, T)], choice: T) -> Option<&'static str> {
     choices.iter().find(|(_, known)| *known == choice).map(|(name, _)| *name)
 }
 
-/// Fails where a whole number that is given is not within its bounds.
+/// Fails if a given whole number is not within its bounds.
 pub(crate) fn check_ranges(options: &[(&str, Option<u64>, u64, u64)]) -> Result<()> {
     let is_outside = |(_, value, from, to): &&(&str, Option<u64>, u64, u64)| {
         value.is_some_and(|value| !(*from..=*to).contains(&value))
@@ -411,7 +418,7 @@ pub(crate) fn check_ranges(options: &[(&str, Option<u64>, u64, u64)]) -> Result<
     }
 }
 
-/// Fails where a number is no share above 0 and up to 1.
+/// Fails unless a number is above 0 and at most 1.
 pub(crate) fn check_ratio(option: &str, number: f64) -> Result<()> {
     if number > 0.0 && number <= 1.0 {
         return Ok(());

@@ -58,7 +58,7 @@ impl Given<'_> {
         }
     }
 
-    /// Reads one of some names.
+    /// Reads the name of one of `choices`, and returns the choice.
     pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         let text = self.one()?;
         let found = choices.iter().find(|(name, _)| *name == text);
@@ -68,7 +68,7 @@ impl Given<'_> {
         })
     }
 
-    /// Reads what says itself what is wrong with it.
+    /// Reads a value of a type whose errors say what is wrong.
     pub(super) fn parsed<T: FromStr>(&self) -> Result<T>
     where
         Error: From<T::Err>,
@@ -121,10 +121,10 @@ pub fn duration(text: &str) -> Result<Duration> {
 
 /// A builder whose options can be given by name.
 pub(crate) trait NamedOptions: Builder {
-    /// The names of the options that are not those of all methods.
+    /// The names of the options that not all methods have.
     const NAMES: &'static [&'static str];
 
-    /// Options, each with another one without which it has no effect.
+    /// Options, each with another option without which it has no effect.
     const NEEDS: &'static [(&'static str, &'static str)] = &[];
 
     /// Returns the builder with options by their names and values.
@@ -157,7 +157,7 @@ pub(crate) trait NamedOptions: Builder {
     /// Sets an option of [`Self::NAMES`].
     fn set_own(&mut self, given: Given<'_>) -> Result<()>;
 
-    /// Sets an option. Fails where there is none of this name.
+    /// Sets an option. Fails if there is none of this name.
     fn set_option(&mut self, given: Given<'_>) -> Result<()> {
         if Self::NAMES.contains(&given.name) {
             return self.set_own(given);
@@ -222,7 +222,7 @@ pub fn format_of(name: &str) -> Result<InputFormat> {
     })
 }
 
-/// Reads a sign that parts the fields of CSV: one of ASCII, or `tab`.
+/// Reads a delimiter or escape character of CSV: one of ASCII, or `tab`.
 pub fn sign_of(name: &str) -> Result<u8> {
     match name.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
@@ -231,7 +231,7 @@ pub fn sign_of(name: &str) -> Result<u8> {
     }
 }
 
-/// Returns the names that are like one that there is not, or all.
+/// Returns a hint on an unknown name: the known name that is most like it, or all of them.
 pub(super) fn did_you_mean(name: &str, known: &[&str]) -> String {
     let nearest = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
     match nearest.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
@@ -240,7 +240,7 @@ pub(super) fn did_you_mean(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Returns a collection: one that is given, or one of places, which cannot be standard input.
+/// Returns the collection of an option: the given one, or the places that its values name. Fails for standard input.
 pub(crate) fn input_of(given: Given<'_>) -> Result<Input> {
     if let Some(input) = given.input {
         return Ok(input.clone());

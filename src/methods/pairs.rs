@@ -15,8 +15,8 @@ use crate::run::{FEWER_PLACES, Method, Texts};
 impl Engine {
     /// Finds pairs of similar documents, or of similar sentences.
     ///
-    /// The table `pairs` has the columns `id_a`, `id_b` and `similarity`, and of sentences also `sent_a` and `sent_b`. The table `capped` has
-    /// the texts that stand in too many places to found pairs.
+    /// The table `pairs` has the columns `id_a`, `id_b` and `similarity`, and of sentences also `sent_a` and `sent_b`.
+    /// The table `capped` has the texts that occur in too many places to make pairs.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -82,7 +82,7 @@ pub enum Unit {
 pub(crate) struct Pairing {
     pub(crate) within_documents: bool,
     pub(crate) max_pairs: u64,
-    /// The places are those of an index and of documents that are added to it.
+    /// True if the places are in an index and in documents that are added to it.
     pub(crate) adds: bool,
 }
 
@@ -122,13 +122,15 @@ impl Pairing {
 macro_rules! pairing_options {
     ($builder:ident) => {
         impl $builder {
-            /// Looks for pairs within each document, too; of two collections it compares a document that stands in both with itself.
+            /// Looks for pairs within each document, too. With two collections, a document that is in both is compared
+            /// with itself.
             pub fn within_documents(mut self, looks: bool) -> Self {
                 self.pairing.within_documents = looks;
                 self
             }
 
-            /// Limits the pairs of places; more are refused beforehand, since each takes some 200 bytes of memory. Default: 50,000,000.
+            /// Limits the number of pairs of places. A run that would make more is refused beforehand, since each takes
+            /// some 200 bytes of memory. Default: 50,000,000.
             pub fn max_pairs(mut self, pairs: u64) -> Self {
                 self.pairing.max_pairs = pairs;
                 self
@@ -138,7 +140,7 @@ macro_rules! pairing_options {
 }
 pub(super) use pairing_options;
 
-/// The capped texts of what has a limit of frequency.
+/// The query for the capped texts of a method with a limit of frequency.
 pub(super) const CAPPED: [Query; 1] = [query::TEXTS_CAPPED_ROWS];
 
 impl Pairs {
@@ -160,7 +162,8 @@ impl Pairs {
         self
     }
 
-    /// Sets in how many places a text may stand to found pairs, 1 or more; others are counted, and listed as capped. Default: 1000.
+    /// Sets the largest number of places in which a text may occur to make pairs, 1 or more. More frequent texts are
+    /// counted, and listed as capped. Default: 1000.
     pub fn max_frequency(mut self, places: u32) -> Self {
         self.max_frequency = places;
         self

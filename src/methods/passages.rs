@@ -15,12 +15,13 @@ use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Method, Texts, twins};
 
 impl Engine {
-    /// Finds the passages that documents share, and where they stand.
+    /// Finds the passages that documents share, and their places.
     ///
-    /// The table `passages` has a row a pair of places: `doc_a`, `doc_b`, where the passage stands in either (`sent_a_start`,
-    /// `sent_a_end`, `char_a_start`, `char_a_end`, `byte_a_start`, `byte_a_end`, and the same of `b`; ends are the first place behind it),
-    /// `sentences`, `gaps`, `similarity`. The table `families` has the places of text that many documents share. With
-    /// [`Passages::coverage`] the table `coverage` says how much of each document stands elsewhere.
+    /// The table `passages` has a row for each pair of places: `doc_a`, `doc_b`, the place of the passage in each
+    /// (`sent_a_start`, `sent_a_end`, `char_a_start`, `char_a_end`, `byte_a_start`, `byte_a_end`, and the same for `b`;
+    /// ends are exclusive), `sentences`, `gaps`, `similarity`. The table `families` has the places of text that many
+    /// documents share. With [`Passages::coverage`], the table `coverage` says how much of each document occurs
+    /// elsewhere.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -90,18 +91,20 @@ pub enum Profile {
     Edited,
 }
 
-/// More than a collection can have, such that its square is an Int64.
+/// A number of documents that is more than a collection can have, and whose square fits an Int64.
 const MOST_DOCUMENTS: u32 = i32::MAX.unsigned_abs();
 
-/// The most words of a fingerprint, and the size of the window of which one is sampled.
+/// The largest number of words of a fingerprint, and the size of the window from which one fingerprint is sampled.
 const K: i64 = 5;
 const WINDOW: i64 = 8;
 
-/// The most words between two fingerprints of a run of a family, such as the title of a page in its side bar.
+/// The largest number of words between two fingerprints of a run of a family, such as the title of a page in its side
+/// bar.
 const BRIDGE: i64 = 15;
 
-/// The pairs of rare words that make two sentences a seed of the profile edited: how far apart the words may stand, in
-/// how many distinct sentences a pair may occur, how many pairs must be shared. And how long a passage must be.
+/// The parameters of the profile edited. Shared pairs of rare words make two sentences a seed: the largest distance of
+/// the words, the largest number of distinct sentences in which a pair may occur, and the least number of shared pairs.
+/// The last parameter is the least length of a passage.
 const EDITED: [(&str, i64); 4] = [
     ("distance", 3),
     ("max_pair_frequency", MAX_PAIR_FREQUENCY),
@@ -120,7 +123,7 @@ const COUNTED: [Query; 5] = [
     query::COMMON_SAMPLED,
 ];
 
-/// The stages from there to families.
+/// The stages from the counted fingerprints to families.
 const STAGES: [Query; 10] = [
     query::COMMON_FREQUENCIES,
     query::COMMON,
@@ -134,12 +137,12 @@ const STAGES: [Query; 10] = [
     query::FAMILIES_IGNORED,
 ];
 
-/// Returns the stages that find what text is to be ignored, if some is.
+/// Returns the stages that find the text to be ignored, if there is any.
 pub(super) fn ignored(is_some: bool) -> &'static [Query] {
     if is_some { &[query::IGNORED_SEQUENCES, query::IGNORED] } else { &[query::IGNORED_NONE] }
 }
 
-/// From places to the further tables.
+/// The stages from places to the further tables.
 const FAMILIES: [Query; 1] = [query::FAMILIES];
 const COVERAGE: [Query; 2] = [query::COVERED, query::COVERAGE];
 
@@ -150,8 +153,9 @@ impl Passages {
         self
     }
 
-    /// Sets the least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their counts of words, those more that
-    /// are rare in their documents; for the profile edited that of two sentences. Default: 0.8, edited 0.25.
+    /// Sets the least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their word counts,
+    /// in which words that are rare in their documents weigh more. For the profile edited it is the similarity of two
+    /// sentences. Default: 0.8, and 0.25 for edited.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
         self
@@ -163,8 +167,8 @@ impl Passages {
         self
     }
 
-    /// Sets the least number of sentences that a passage touches on both sides, 1 or more, for the profile edited of those that match.
-    /// Default: 1.
+    /// Sets the least number of sentences that a passage touches on both sides, 1 or more. For the profile edited, only
+    /// sentences that match count. Default: 1.
     pub fn min_sentences(mut self, sentences: u32) -> Self {
         self.min_sentences = sentences;
         self
@@ -176,15 +180,16 @@ impl Passages {
         self
     }
 
-    /// Sets in how many documents text may stand that founds passages, 1 or more. Text in more documents is common: it makes families.
-    /// `None` makes no text common. Default: 20.
+    /// Sets the largest number of documents in which text may occur to make passages, 1 or more. Text in more documents
+    /// is common: it makes families. `None` makes no text common. Default: 20.
     pub fn common(mut self, documents: impl Into<Option<u32>>) -> Self {
         self.common = documents.into();
         self
     }
 
-    /// Ignores the text of these documents, such as a form or a licence: it founds no passage, and makes families, in however few
-    /// documents it stands, for the profile verbatim. The documents are none of the collection. Default: none.
+    /// Ignores the text of these documents, such as a form or a licence, for the profile verbatim. Such text makes no
+    /// passage, and makes families in however few documents it occurs. The documents are not part of the collection.
+    /// Default: none.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -229,7 +234,7 @@ impl Passages {
         Found::of_method(&self.base, self.method()?).await
     }
 
-    /// Fails where an option has a value that it cannot have, or no effect.
+    /// Fails if an option has an invalid value, or no effect.
     fn check(&self) -> Result<()> {
         let edited = self.profile == Profile::Edited;
         refuse_without_effect(&[
@@ -247,7 +252,7 @@ impl Passages {
         ])
     }
 
-    /// Returns the number of documents in which text is not common yet.
+    /// Returns the largest number of documents in which text is not common yet.
     fn most_common(&self) -> u32 {
         self.common.unwrap_or(MOST_DOCUMENTS)
     }
@@ -328,7 +333,7 @@ impl Passages {
         let mut parameters = Parameters::default();
         self.pairing.set(&mut parameters, self.base.against.is_some());
         let min_words = i64::from(self.min_words.unwrap_or(15));
-        // A run of one and a half times as many words has a sampled fingerprint.
+        // Every run of one and a half times `min_words` words has a sampled fingerprint.
         let k = K.min(min_words);
         let window = WINDOW.min(min_words * 3 / 2 - k + 1);
         parameters.set("common", i64::from(self.most_common()));
@@ -341,7 +346,7 @@ impl Passages {
         parameters.set("margin", k + window - 2);
         parameters.set("min_words", min_words);
         parameters.set("min_sentences", i64::from(self.min_sentences));
-        // Of two sentences, or of the sides of a passage.
+        // The similarity is between two sentences, or between the two sides of a passage.
         let (name, least) = if edited { ("threshold", 0.25) } else { ("similarity", 0.8) };
         parameters.set(name, self.threshold.unwrap_or(least));
         if edited {
@@ -411,7 +416,7 @@ impl Passages {
     }
 }
 
-/// Returns where a passage stands in two documents, and how alike it is.
+/// Returns the columns of the places of a passage in two documents, and of its similarity.
 pub(super) fn passage_fields() -> Vec<Field> {
     let places = ["sent", "char", "byte"]
         .into_iter()

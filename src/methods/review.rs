@@ -15,10 +15,11 @@ impl Engine {
     /// Reads verdicts that people gave in a [report](Engine::report) and saved: JSON lines with `result`, `key`, `verdict` (`same`, `quotation`,
     /// `boilerplate`, `false` or `unsure`), and where known `note`, `method`, `similarity` and `at`, the time.
     ///
-    /// The table `verdicts` has the last verdict of each row of a result, with `verdicts`, how many different ones were given. The table
-    /// `scores` says how good the rows at each similarity and above are: `threshold`, `judged` (without `unsure`), `right` (`same` and
-    /// `quotation`, unless [`Review::right`] says otherwise), `precision`, and `low` and `high`, between which the precision lies with 95 %
-    /// certainty if what was judged is a random sample of the rows (Wilson, *Probable inference, the law of succession, and statistical
+    /// The table `verdicts` has the last verdict of each row of a result, with `verdicts`, the number of different
+    /// verdicts that were given. The table `scores` says how good the rows at each similarity and above are:
+    /// `threshold`, `judged` (without `unsure`), `right` (`same` and `quotation`, unless [`Review::right`] says
+    /// otherwise), `precision`, and `low` and `high`, between which the precision lies with 95 % certainty if what was
+    /// judged is a random sample of the rows (Wilson, *Probable inference, the law of succession, and statistical
     /// inference*, 1927). Verdicts without a similarity are not in it.
     ///
     /// ```
@@ -78,7 +79,7 @@ pub enum Verdict {
     Same,
     /// One of them quotes the other.
     Quotation,
-    /// It is text that stands everywhere.
+    /// The text occurs everywhere.
     Boilerplate,
     /// The two have nothing to do with each other.
     False,
@@ -124,12 +125,13 @@ impl NamedOptions for Review {
     }
 }
 
-/// The columns of verdicts, the first three of which each has.
+/// The columns of verdicts. Each verdict has the first three.
 const COLUMNS: [&str; 7] = ["result", "key", "verdict", "note", "method", "similarity", "at"];
 const REQUIRED: usize = 3;
 
 impl Review {
-    /// Asks from which threshold on this precision is reached, above 0 and up to 1. A note of the summary says so. Default: does not ask.
+    /// Asks for the threshold from which on this precision, above 0 and up to 1, is reached. A note of the summary
+    /// tells it. Default: does not ask.
     pub fn precision(mut self, precision: f64) -> Self {
         self.precision = Some(precision);
         self
@@ -145,7 +147,7 @@ impl Review {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
+    /// [`Error::Options`] for an unknown name, and for a value that the option cannot have.
     pub fn options(self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
         Ok(self.with_options(options)?)
     }
@@ -193,7 +195,7 @@ impl Review {
         Ok(Found::new(run, "review", vec![("verdicts", verdicts), ("scores", scores)], summary, 0))
     }
 
-    /// Says from which threshold on the wanted precision is reached.
+    /// Notes the threshold from which on the wanted precision is reached.
     async fn note_reached(&self, run: &mut Run) -> Result<()> {
         let Some(precision) = self.precision else { return Ok(()) };
         run.workspace.parameters.set("precision", precision);

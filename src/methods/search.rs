@@ -21,8 +21,9 @@ impl Engine {
     /// Finds the sentences of a collection that are similar to given texts, and the passages that are similar to texts of several
     /// sentences.
     ///
-    /// The table `hits` has the columns `query_id`, `doc_id`, `sent`, `char_start`, `char_end` (where the sentence stands in the document,
-    /// or the passage that begins in it), `similarity`. Each text of `queries` is looked for as a whole.
+    /// The table `hits` has the columns `query_id`, `doc_id`, `sent`, `char_start`, `char_end` (the place of the
+    /// sentence in the document, or of the passage that begins in it), `similarity`. Each text of `queries` is looked
+    /// for as a whole.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -67,7 +68,7 @@ pub struct Search {
     pub(crate) unit: Unit,
     pub(crate) signature: Signature,
     pub(crate) threshold: f64,
-    /// The file of codes, and in how many bits they may differ.
+    /// The file of codes, and the number of bits in which they may differ.
     pub(crate) codes: Option<(PathBuf, u8)>,
     pub(crate) gpu: Gpu,
 }
@@ -75,7 +76,8 @@ pub struct Search {
 common_options!(Search);
 runs!(Search => Found);
 
-/// The stages that find what is searched: sentences, and what may be quotations of several of them.
+/// The stages that make the units that are searched: sentences, and parts of documents that may quote several
+/// sentences.
 const SENTENCES: [Query; 4] =
     [query::SEARCH_SEQUENCES, query::SEARCH_QUOTATIONS, query::SEARCH_QUOTATION_PLACES, query::SEARCH_UNITS];
 
@@ -98,14 +100,14 @@ impl Search {
         self
     }
 
-    /// Looks only at texts whose codes, by a file that `ibid codes learn` wrote, differ in no more than so many bits. Hits may be lost.
-    /// Default: at all texts.
+    /// Compares only texts whose codes, from a file that `ibid codes learn` wrote, differ in at most this many bits.
+    /// Hits may be lost. Default: all texts are compared.
     pub fn codes(mut self, file: impl Into<PathBuf>, distance: u8) -> Self {
         self.codes = Some((file.into(), distance));
         self
     }
 
-    /// Sets whether to compare on a GPU; the result is the same. Default: on one that is there.
+    /// Sets whether to compare on a GPU; the result is the same. Default: on a GPU if there is one.
     pub fn gpu(mut self, gpu: Gpu) -> Self {
         self.gpu = gpu;
         self
@@ -145,7 +147,7 @@ impl Search {
         }
     }
 
-    /// Fails where the file of codes lacks what `ibid codes learn` writes.
+    /// Fails if the file of codes lacks a column that `ibid codes learn` writes.
     async fn check_codes(&self, run: &Run) -> Result<()> {
         let Some((codes, _)) = &self.codes else { return Ok(()) };
         let table = TableReference::bare(in_from(codes)?);
@@ -191,7 +193,7 @@ impl Search {
     }
 }
 
-/// Returns a file as FROM names it: a name alone might be that of a table.
+/// Returns the path of a file as FROM takes it: with `./` before a bare name, which might be a table's.
 pub(crate) fn in_from(file: &Path) -> Result<String> {
     let is_name = file.is_relative() && Address::of_path(file)?.is_none();
     let path = if is_name { Path::new(".").join(file) } else { file.to_path_buf() };

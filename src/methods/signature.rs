@@ -1,4 +1,4 @@
-//! `NAME:PARAMS`: which statement of `queries/signatures` runs, with which parameters.
+//! Signatures as `NAME:PARAMS`, which name a statement of `queries/signatures` and its parameters.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -49,7 +49,7 @@ const KNOWN: [Known; 11] = [
     },
 ];
 
-/// The parameters that are shares; all others are whole numbers, and these at most so large.
+/// The parameters that are shares, and the largest value of all others, which are whole numbers.
 const SHARES: [&str; 2] = ["low", "high"];
 const MOST: f64 = 1e9;
 
@@ -70,7 +70,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Returns what it is read from.
+    /// Returns the text from which the signature is read.
     pub(super) fn spec(&self) -> String {
         let name = KNOWN.iter().find(|known| known.query == self.query).map_or("", |known| known.name);
         let values: Vec<_> = self.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -88,7 +88,7 @@ impl Signature {
         Self { query: query::SIGNATURES_SHINGLES, values: Cow::Borrowed(values) }
     }
 
-    /// Returns which signatures there are, with the defaults of their parameters.
+    /// Returns the names of all signatures, with the defaults of their parameters.
     #[must_use]
     pub fn help() -> String {
         let one = |known: &Known| {
@@ -130,7 +130,7 @@ impl Signature {
         }
         let mut values = known.parameters.to_vec();
         for (place, text) in given.into_iter().enumerate() {
-            // By its name, or by its place.
+            // A parameter is given by its name, or by its place.
             let (named, number) = match text.split_once('=') {
                 Some((parameter, number)) => (values.iter_mut().find(|(known, _)| *known == parameter.trim()), number),
                 None => (values.get_mut(place), text),

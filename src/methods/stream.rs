@@ -1,7 +1,9 @@
-//! Documents that come one after the other, as JSON lines, and are judged as soon as they are there.
+//! Documents that arrive one after the other, as JSON lines, and are judged as soon as they arrive.
 //!
-//! The documents of the index that may matter are in memory ([`live_index`](crate::live_index)). A document is added to them once it was
-//! given to the caller, and to the index with the next part: every few seconds, and at the end, however it comes about, short of a kill.
+//! The documents of the index with which an arriving one may be compared are in memory
+//! ([`live_index`](crate::live_index)). A judged document is added to memory once the caller has its result, and to the
+//! index with the next part. A part is written every few seconds, and at the end of the stream, whatever ends it, short
+//! of a kill.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -34,32 +36,33 @@ use crate::pipeline::query::{self, Literal, Parameters};
 use crate::run::{Run, Summary, grouped, mebibytes};
 use crate::stream::{Committer, Extracted, Pool};
 
-/// The number of documents that wait and are looked at together. The first of them waits for the last.
+/// The largest number of waiting documents that are processed together. The first of them waits for the last.
 const BATCH: usize = 8;
 
-/// The number of documents of the index that are looked at together.
+/// The number of documents of the index that are processed together.
 const LOADED: usize = 256;
 
-/// The number of documents that were read and may wait.
+/// The largest number of documents that were read and wait.
 const QUEUE: usize = 16;
 
-/// The number of documents that were judged and are added to the index then, whatever time it is.
+/// The number of judged documents at which they are added to the index, whatever the time.
 const COMMIT_AT: u64 = 20_000;
 
-/// Longer than any stream runs: a year.
+/// A year, which is longer than any stream runs.
 const LONGEST: Duration = Duration::from_secs(31_536_000);
 
-/// Times beyond this do not fit 64 bits as microseconds.
+/// The bound of times in seconds. Times beyond it do not fit 64 bits as microseconds.
 const LATEST: f64 = 9e12;
 
 /// The time after which documents are added to the index, by default.
 const COMMIT_EVERY: Duration = Duration::from_secs(10);
 
 impl Containment {
-    /// Judges documents one by one as they come, and adds them to the index that the input is, which is made where there is none: of each
-    /// it says in which documents of the index and of the stream before it is contained, and which of them it contains.
+    /// Judges documents one by one as they arrive, and adds them to the index that is the input. Creates the index if
+    /// there is none. Tells for each document which documents of the index and which earlier ones of the stream contain
+    /// it, and which of them it contains.
     ///
-    /// `lines` are JSON lines, UTF-8, each with a text and an id of its own. They are read on a thread of its own.
+    /// `lines` are JSON lines, UTF-8, each with a text and an id of its own. A separate thread reads them.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -128,9 +131,9 @@ impl fmt::Debug for Judging {
 pub struct Judged<'a> {
     /// The id.
     pub doc_id: &'a str,
-    /// True if the index has no document of this id. Of others, which have the same text, nothing is looked for.
+    /// True if the index has no document with this id. A known document has the same text, and is not compared again.
     pub is_new: bool,
-    /// The documents that contain it, and those that it contains, in the order of their ids.
+    /// The documents that contain this one, and the documents that it contains, in the order of their ids.
     pub rows: &'a [Contained],
     /// The time at which its line was read.
     pub read_at: Instant,
@@ -140,19 +143,20 @@ pub struct Judged<'a> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct JudgedStream {
-    /// The counts, and what else there is to say.
+    /// The summary of the run: its counts and notes.
     pub summary: Summary,
     /// The number of documents that were in memory at the end.
     pub documents_in_memory: usize,
-    /// Their bytes.
+    /// The bytes of these documents.
     pub bytes_in_memory: usize,
     /// The seconds from the first moment at which documents could be judged to the last document.
     pub seconds: f64,
 }
 
 impl Judging {
-    /// Calls this with each document once it is judged, in the order of the lines. If it says `false` the stream ends, and neither this
-    /// document nor a later one is added; if it fails, too, and the stream with this error.
+    /// Calls this function with each document once it is judged, in the order of the lines. If it returns `false`, the
+    /// stream ends, and neither this document nor a later one is added. If it fails, the same happens, and the stream
+    /// fails with its error.
     pub fn on_document(mut self, call: impl FnMut(&Judged<'_>) -> std::io::Result<bool> + Send + 'static) -> Self {
         self.on_document = Box::new(call);
         self
@@ -170,7 +174,7 @@ impl Judging {
         self
     }
 
-    /// Sets what errors call the lines. Default: the stream.
+    /// Sets the name of the lines in errors. Default: the stream.
     pub fn named(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
         self
@@ -181,19 +185,19 @@ impl Judging {
         containment.check()?;
         let run = Run::begin(&containment.base.engine, containment.base.settings.clone())?;
         let mut judge = Judge::begin(&containment, commit_every, run).await?;
-        // From here on the end is ours, so that what was judged is kept.
+        // From here on, `end` always runs, so that judged documents are added to the index.
         let judged = judge.judge_all(lines, source, &mut *on_document, until).await;
         judge.end(judged).await
     }
 }
 
-/// What the reader of the lines found.
+/// The events of the reader of the lines.
 enum Event {
     Document(Box<Arrival>, Instant),
     Problem(Box<Problem>),
 }
 
-/// Judges the documents of a stream.
+/// The state of a stream whose documents are judged.
 struct Judge {
     commit_every: Duration,
     run: Run,
@@ -202,7 +206,7 @@ struct Judge {
     time_column: Option<String>,
     pool: Pool,
     residents: Residents,
-    /// The hash of the id of each document of the index, and that of its text.
+    /// The hashes of the ids of all documents of the index, with the hashes of their texts.
     known: HashMap<u128, u128>,
     committer: Committer,
     counts: Counts,
@@ -217,7 +221,7 @@ struct Counts {
 }
 
 impl Judge {
-    /// Reads the index, and gets ready.
+    /// Reads the index, and loads the documents that stay in memory.
     async fn begin(containment: &Containment, commit_every: Duration, mut run: Run) -> Result<Self> {
         let index = index_to_add(&containment.base.index()?, run.engine.stores())?;
         let time_column = time_column(&index, containment.time_column.as_deref())?;
@@ -262,7 +266,7 @@ impl Judge {
         Ok(judge)
     }
 
-    /// Takes in the documents of the index that may matter.
+    /// Loads the documents of the index with which an arriving one may be compared.
     async fn load(&mut self, resident: &Index) -> Result<()> {
         if resident.manifest().parts.is_empty() {
             return Ok(());
@@ -286,7 +290,7 @@ impl Judge {
         Ok(())
     }
 
-    /// Judges what comes until nothing more does, the end is asked for, or something goes wrong.
+    /// Judges documents until there are no more, the end is asked for, or something fails.
     async fn judge_all(
         &mut self,
         lines: Box<dyn Read + Send>,
@@ -323,7 +327,7 @@ impl Judge {
                     }
                     self.check_memory()?;
                     if self.committer.waiting() >= COMMIT_AT {
-                        // Whoever sends documents faster than they can be stored has to wait.
+                        // Backpressure: a sender that is faster than the index has to wait.
                         self.committer.under_way().await?;
                         self.committer.begin()?;
                     }
@@ -395,7 +399,7 @@ impl Judge {
         Ok(true)
     }
 
-    /// Counts what cannot be judged, or fails where that is not wanted.
+    /// Counts a document that cannot be judged, or fails unless such documents are to be skipped.
     fn refuse(&mut self, problem: Box<Problem>) -> Result<bool> {
         self.problems.take(problem)?;
         Ok(true)
@@ -418,11 +422,11 @@ impl Judge {
         )
     }
 
-    /// Adds to the index what was judged, and says what there was.
+    /// Adds the judged documents to the index, and returns the summary.
     async fn end(mut self, judged: Result<()>) -> Result<JudgedStream> {
         let seconds = self.began.elapsed().as_secs_f64();
         let (documents_in_memory, bytes_in_memory) = (self.residents.len(), self.residents.bytes());
-        // Their memory may be what the last part needs.
+        // The last part may need their memory.
         drop(self.residents);
         let committed = async {
             self.committer.under_way().await?;
@@ -460,7 +464,7 @@ impl Judge {
     }
 }
 
-/// Reads lines on a thread of its own, not further ahead than a queue is long.
+/// Reads lines on a thread of its own, at most [`QUEUE`] documents ahead.
 fn read(
     lines: Box<dyn Read + Send>,
     source: String,
@@ -514,7 +518,7 @@ fn stored_documents(batch: &arrow::array::RecordBatch) -> Vec<Result<StoredDocum
     (0..batch.num_rows()).map(|row| Ok(document(row))).collect()
 }
 
-/// The hashes of the ids and of the texts of all documents of the index.
+/// Returns the hashes of the ids and of the texts of all documents of the index.
 async fn known(run: &Run, index: &Index) -> Result<HashMap<u128, u128>> {
     let mut known = HashMap::new();
     if index.manifest().parts.is_empty() {
@@ -533,13 +537,14 @@ async fn known(run: &Run, index: &Index) -> Result<HashMap<u128, u128>> {
     Ok(known)
 }
 
-/// The parts of the index with documents that an arriving one may be compared with: those of the last two windows.
+/// Returns the index with only the parts whose documents an arriving one may be compared with: the parts of the last
+/// two windows.
 fn resident(index: &Index, window: f64) -> Index {
     let latest = index.manifest().parts.iter().filter_map(|part| part.times.map(|[_, latest]| latest)).max();
     latest.map_or_else(|| index.clone(), |latest| index.within([latest, latest], 2.0 * window))
 }
 
-/// The time of a document of the index, as SQL.
+/// Returns the SQL of the time of a document of the index, as text.
 fn time_as_text(column: &str) -> Literal {
     Literal::column(column).within("CAST(", " AS VARCHAR)")
 }
@@ -548,18 +553,18 @@ fn no_time() -> Literal {
     Literal::of_text("NULL").within("CAST(", " AS VARCHAR)")
 }
 
-/// Makes the documents of the index known.
+/// Registers the documents of the index.
 async fn open(run: &mut Run, resident: &Index, parameters: Parameters) -> Result<()> {
     run.workspace.parameters = parameters;
     if !resident.manifest().parts.is_empty() {
         Stored::Index(resident.clone()).register(&run.workspace.session, "", Needed::Documents).await?;
     }
-    // What is added is not there yet.
+    // There are no added documents yet.
     run.workspace.run("CREATE VIEW against_documents AS SELECT '' AS text WHERE false").await?;
     Ok(())
 }
 
-/// A session of one thread for each thread, with the frequencies of words where the method reads them.
+/// Returns a session of one thread for each thread, with the frequencies of words if the method reads them.
 async fn sessions(run: &mut Run, containment: &Containment, resident: &Index) -> Result<Vec<SessionContext>> {
     let mut reference = None;
     if containment.has_idf() {

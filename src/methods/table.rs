@@ -1,11 +1,11 @@
-//! The columns of what a method finds, which are known before it runs.
+//! The columns of the tables of a method, which are known before it runs.
 
 use anyhow::Result;
 use arrow::datatypes::{DataType, Field};
 
 /// A method whose tables have known columns.
 pub(crate) trait Tabular {
-    /// Returns the columns of a table. Fails where the options do not say what there will be.
+    /// Returns the columns of a table. Fails if the options do not determine them.
     fn schema(&self, table: &str) -> Result<Vec<Field>>;
 }
 

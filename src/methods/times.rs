@@ -6,12 +6,14 @@ use super::texts;
 use crate::pipeline::query::{self, Literal};
 use crate::run::{Run, grouped};
 
-/// A column of times in any form that the function `time_of` reads as seconds since 1970, as SQL: NULL for what is none.
+/// Returns SQL that reads a column of times as seconds since 1970, in any form that the function `time_of` reads. It is
+/// NULL for a value that is not a time.
 pub(super) fn seconds(column: &str) -> Literal {
     Literal::column(column).within("time_of(", ")['seconds']")
 }
 
-/// Says in which forms the documents have their times, from when to when, and how many have none that can be read.
+/// Notes the forms of the documents' times, the earliest and the latest time in each form, and how many documents have
+/// no readable time.
 pub(super) async fn note_times(run: &mut Run, column: &str) -> Result<()> {
     run.workspace.parameters.set("timed_by", Literal::column(column));
     let rows = run.rows(query::TIMES_FORMS).await?;

@@ -55,23 +55,23 @@ pub struct Checked {
     pub file: String,
     /// The verdict.
     pub outcome: Outcome,
-    /// The same for people: its rows, bytes and seal, or what is wrong and why.
+    /// The verdict as text for people: the rows, bytes and seal of the file, or what is wrong and why.
     pub said: String,
 }
 
 /// The verdict on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is what was written.
+    /// The file is what was written.
     Sound,
-    /// It is damaged, missing, or has no seal, so that nothing says what was written.
+    /// The file is damaged, missing, or has no seal, so that nothing says what was written.
     Wrong,
-    /// It is not of the result, or a folder within it.
+    /// The file is not part of the result, or is a folder within it.
     PassedOver,
 }
 
 impl Checked {
-    /// Returns whether it is not what was written.
+    /// Returns true if the file is not what was written.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
         self.outcome == Outcome::Wrong
@@ -84,9 +84,9 @@ enum Entry {
     File(Option<Written>),
     /// A file beside a manifest that does not name it.
     Stranger,
-    /// No file, such as a pipe, which may never end.
+    /// Something other than a file, such as a pipe, which may never end.
     NoFile,
-    /// A folder within the one that is named.
+    /// A folder within the named one.
     Folder,
 }
 
@@ -96,7 +96,7 @@ impl Verify {
         Self { paths, on_file: Arc::new(|_| ()), stores: Arc::clone(stores) }
     }
 
-    /// Calls this with each file once it is checked.
+    /// Calls this function with each file once it is checked.
     pub fn on_file(mut self, call: impl Fn(&Checked) + Send + Sync + 'static) -> Self {
         self.on_file = Arc::new(call);
         self
@@ -163,17 +163,18 @@ fn entries(path: &Path, stores: &Arc<Stores>) -> Result<Vec<(PathBuf, Entry)>> {
     Ok(found)
 }
 
-/// Returns whether a name is a pattern: it has a wildcard, and no file has this name.
+/// Returns true if a name is a pattern: it has a wildcard, and no file has this name.
 fn is_pattern(path: &Path, location: Option<&Location>) -> Result<bool> {
     match location {
-        // There `?` stands before what is asked for.
+        // In the URL of a web server, `?` begins the query.
         Some(location) if location.is_web() => Ok(false),
         Some(location) => Ok(location.key().as_ref().contains(MAGIC) && Object::find(location)?.is_none()),
         None => Ok(path.to_string_lossy().contains(MAGIC) && path.symlink_metadata().is_err()),
     }
 }
 
-/// The folders within one, but for hidden ones, and those that have names of files, which are found as such.
+/// Returns the folders within one. Leaves out hidden folders, and those named like Parquet files, which are found as
+/// files.
 fn folders(path: &Path, location: Option<&Location>) -> Result<Vec<PathBuf>> {
     if let Some(location) = location {
         let (_, folders) = Object::list_folder(location)?;
@@ -191,7 +192,7 @@ fn folders(path: &Path, location: Option<&Location>) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Returns the files of a folder that is no index.
+/// Returns the files of a folder that is not an index.
 fn of_result(path: &Path, is_in_store: bool, stores: &Arc<Stores>) -> Result<Vec<(PathBuf, Entry)>> {
     let names = names(path, stores)?;
     let missing = |file: &str| (path.join(file), Entry::File(None));
@@ -200,7 +201,7 @@ fn of_result(path: &Path, is_in_store: bool, stores: &Arc<Stores>) -> Result<Vec
             bail!("{}: there are no Parquet files in it; name a result of ibid, such as {}", path.display(), FILES[0]);
         }
         let mut found: Vec<_> = names.iter().map(|name| file_or_none(path.join(name))).collect();
-        // Of a corpus both files are needed, even where nothing says so.
+        // A corpus needs both files, even if no manifest says so.
         let (there, gone): (Vec<&str>, Vec<&str>) =
             FILES.iter().partition(|file| names.iter().any(|name| name == *file));
         if there.iter().any(|file| is_of_corpus(&path.join(file), stores)) {
@@ -216,7 +217,7 @@ fn of_result(path: &Path, is_in_store: bool, stores: &Arc<Stores>) -> Result<Vec
             (path.join(&file.name), Entry::File(Some(written)))
         })
         .collect();
-    // In a store the files of earlier manifests stay for those that read them.
+    // In a store, the files of earlier manifests stay for runs that still read them.
     let is_earlier = |name: &str| {
         let file = stem_of_sealed(name).map(|stem| format!("{stem}.parquet"));
         is_in_store && manifest.file(file.as_deref().unwrap_or(name)).is_some()
@@ -227,7 +228,7 @@ fn of_result(path: &Path, is_in_store: bool, stores: &Arc<Stores>) -> Result<Vec
             none => none,
         });
     }
-    // A table that --resume kept may have the documents alone.
+    // A table cached by --resume may have only the documents.
     let is_corpus = manifest.about["key"].is_null()
         && (!manifest.about["content"].is_null() || FILES.iter().any(|file| manifest.file(file).is_some()));
     let is_listed = |file: &str| manifest.file(file).is_some() || names.iter().any(|name| name == file);
@@ -240,7 +241,7 @@ fn of_result(path: &Path, is_in_store: bool, stores: &Arc<Stores>) -> Result<Vec
     Ok(found)
 }
 
-/// Returns whether a URL is that of a folder: it ends with `/`, or has no object but some below it.
+/// Returns true if a URL names a folder: it ends with `/`, or there is no such object and some are below it.
 fn is_prefix(location: &Location) -> Result<bool> {
     if location.is_prefix() || location.is_web() {
         return Ok(location.is_prefix());
@@ -248,18 +249,19 @@ fn is_prefix(location: &Location) -> Result<bool> {
     Ok(Object::find(location)?.is_none() && !Object::list(&location.as_prefix(), 1)?.is_empty())
 }
 
-/// A file of a folder. What is no file is not opened; a link that leads nowhere is a file that is missing.
+/// Returns an entry of a folder. Anything that is not a file is not opened. A dangling symlink counts as a missing
+/// file.
 fn file_or_none(path: PathBuf) -> (PathBuf, Entry) {
     let entry = if is_no_file(&path) { Entry::NoFile } else { Entry::File(None) };
     (path, entry)
 }
 
-/// Returns whether a path leads to something other than a file. An object is a file.
+/// Returns true if a path leads to something other than a file. An object in a store is a file.
 fn is_no_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|there| !there.is_file())
 }
 
-/// Returns whether the metadata of a file is that of a corpus.
+/// Returns true if a file has the metadata of a corpus.
 fn is_of_corpus(path: &Path, stores: &Arc<Stores>) -> bool {
     let seal = if is_no_file(path) { None } else { seal_of(path, stores).ok().flatten() };
     let about: Option<Value> = seal.and_then(|seal| serde_json::from_str(&seal.result).ok());
@@ -267,7 +269,7 @@ fn is_of_corpus(path: &Path, stores: &Arc<Stores>) -> bool {
     about.is_some_and(|about| keys(&about) == keys(&about_corpus()))
 }
 
-/// Checks a file that the manifest beside it does not name. Returns nothing if ibid did not write it.
+/// Checks a file that the manifest beside it does not name. Returns `None` if ibid did not write it.
 fn look_at_stranger(path: &Path, stores: &Arc<Stores>) -> Result<Option<String>> {
     if seal_of(path, stores)?.is_some() {
         bail!("{MANIFEST} does not name it: it is of another run; move it elsewhere");

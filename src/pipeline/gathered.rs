@@ -1,4 +1,4 @@
-//! Batches of what joins give, once they had to be small.
+//! Merging of the small batches that joins put out.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use futures::{StreamExt, stream};
 
 use crate::datafusion_fixes::{Batches, MapBatchesExec, copied_bytes};
 
-/// Gathers the batches of each join that is below no other one into batches of so many rows, or of about so many bytes: a function
-/// of texts reads each of them once a batch.
+/// Merges the output batches of each join that is below no other one into batches of at least `rows` rows, or of about
+/// `bytes` bytes: a function of texts reads each text once a batch.
 pub(super) fn gathered(plan: Arc<dyn ExecutionPlan>, rows: usize, bytes: usize) -> Result<Arc<dyn ExecutionPlan>> {
     if plan.name().ends_with("JoinExec") {
         return Ok(MapBatchesExec::over("GatherExec", plan, move |batches, _, _| gather(batches.boxed(), rows, bytes)));

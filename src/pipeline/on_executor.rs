@@ -9,15 +9,16 @@ use super::gathered::gathered;
 use super::workspace::{BYTES_OF_BATCH, joins_lists};
 use crate::datafusion_fixes::{CompactViews, LimitWindowMemory};
 
-/// Returns the part of a plan that an executor of a cluster runs as it runs within a limit of memory: with what no plan says that is sent.
+/// Applies the rules for a memory limit to the part of a plan that an executor of a cluster runs: their results cannot
+/// be sent with a plan.
 ///
 /// # Errors
 ///
-/// Those of DataFusion about a plan that does not hold together.
+/// Returns the error of DataFusion if the plan is inconsistent.
 pub fn on_executor(plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<Arc<dyn ExecutionPlan>> {
     let options = config.options();
     let plan = CompactViews.optimize(LimitWindowMemory.optimize(plan, options)?, options)?;
-    // Batches are smaller then.
+    // Plans that join lists have smaller batches than the default.
     let rows = SessionConfig::new().batch_size();
     if config.batch_size() < rows && joins_lists(plan.as_ref()) {
         gathered(plan, rows, BYTES_OF_BATCH)

@@ -1,4 +1,4 @@
-//! The statements of `queries/`, and how their parameters are bound.
+//! The statements of `queries/`, and the binding of their parameters.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -359,17 +359,17 @@ queries! {
 pub struct Parameters(BTreeMap<String, String>);
 
 impl Parameters {
-    /// Gives a parameter its value.
+    /// Sets the value of a parameter.
     pub fn set(&mut self, name: &str, value: impl Into<Literal>) {
         self.0.insert(name.to_string(), value.into().0);
     }
 
-    /// The values as SQL, by name, without the secrets of URLs.
+    /// Returns the values as SQL, by name, without the secrets of URLs.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         self.0.iter().map(|(name, value)| (name.clone(), serde_json::Value::from(redacted(value)))).collect()
     }
 
-    /// The same without the values of those that have such names.
+    /// Hides the values of the parameters whose names are secret.
     pub fn without(mut self, is_secret: impl Fn(&str) -> bool) -> Self {
         for (_, value) in self.0.iter_mut().filter(|(name, _)| is_secret(name)) {
             "'***'".clone_into(value);
@@ -377,18 +377,18 @@ impl Parameters {
         self
     }
 
-    /// The parameters and their values, as they stand in SQL.
+    /// Returns the parameters and their values as SQL.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Puts the values in the places of the parameters of `sql`, so that what runs is what is shown. PREPARE may have others, of
-    /// which EXECUTE gives the values.
+    /// Replaces the parameters of `sql` by their values, so that the SQL that runs is the SQL that is shown. PREPARE
+    /// may have other parameters, whose values EXECUTE gives.
     pub(crate) fn bind(&self, sql: &str) -> Result<String> {
         self.bind_noting(sql, &mut Self::default())
     }
 
-    /// The same, and notes the parameters that `sql` has.
+    /// Does the same, and notes the parameters that `sql` has.
     pub fn bind_noting(&self, sql: &str, used: &mut Self) -> Result<String> {
         let mut bound = String::with_capacity(sql.len());
         let tokens = Tokenizer::new(&GenericDialect {}, sql).with_unescape(false).tokenize()?;
@@ -408,7 +408,7 @@ impl Parameters {
                         bail!("no value for the parameter {name}; there are values for {}", known.join(", "))
                     }
                 },
-                // What it escapes is read already.
+                // The escapes of the literal are decoded already.
                 Token::EscapedStringLiteral(text) | Token::UnicodeStringLiteral(text) => {
                     let _ = write!(bound, "'{}'", text.replace('\'', "''"));
                 }
@@ -435,7 +435,7 @@ impl Literal {
         let has_zeros = digits.strip_prefix('0').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         let is_number = text.parse::<f64>().is_ok_and(f64::is_finite) && !has_zeros && !text.starts_with('+');
         match text {
-            // Behind another minus it would be a comment.
+            // Behind another minus, the sign would begin a comment.
             _ if is_number && text.starts_with('-') => Self(format!("({text})")),
             _ if is_number => Self(text.to_string()),
             _ if ["true", "false", "null"].contains(&text.to_ascii_lowercase().as_str()) => Self(text.to_string()),
@@ -443,17 +443,17 @@ impl Literal {
         }
     }
 
-    /// The name of a column.
+    /// Returns the name of a column as SQL.
     pub fn column(name: &str) -> Self {
         Self(format!("\"{}\"", name.replace('"', "\"\"")))
     }
 
-    /// Values one after another, with something between them.
+    /// Joins values with a text between them.
     pub(crate) fn joined(values: impl IntoIterator<Item = Self>, between: &str) -> Self {
         Self(values.into_iter().map(|value| value.0).collect::<Vec<_>>().join(between))
     }
 
-    /// A function of a value, such as `[` and `]` around it.
+    /// Puts texts around a value, such as a function or `[` and `]`.
     pub fn within(self, before: &str, after: &str) -> Self {
         Self(format!("{before}{}{after}", self.0))
     }

@@ -8,18 +8,18 @@ use crate::export::orphaned_files::WORKSPACE;
 use crate::export::{cleanup, hold, set_mode};
 use crate::store::{LOCK, remove_folder};
 
-/// A temporary folder, which goes when it is dropped. `ibid gc` removes it where it did not.
+/// A temporary folder, which is removed when it is dropped. `ibid gc` removes it if that failed.
 pub(crate) struct Scratch {
     folder: TempDir,
-    /// Says, as long as it is kept, that the folder is in use.
+    /// A lock that marks the folder as in use, as long as it is kept.
     _lock: File,
 }
 
 impl Scratch {
-    /// Makes a folder in another one, or in the system's for temporary files.
+    /// Makes a folder in another one, or in the system's folder for temporary files.
     pub(crate) fn try_new(within: Option<&Path>) -> Result<Self> {
         let mut builder = tempfile::Builder::new();
-        // What is in it may be of files that nobody else may read.
+        // The folder may contain data of files that nobody else may read.
         set_mode(builder.prefix(WORKSPACE), 0o700);
         let make = || within.map_or_else(|| builder.tempdir(), |within| builder.tempdir_in(within));
         let folder = cleanup::noted(make, TempDir::path)
@@ -36,7 +36,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left is tried once more with the folder itself.
+        // The drop of `folder` tries once more to remove what is left.
         let _ = remove_folder(self.folder.path());
     }
 }

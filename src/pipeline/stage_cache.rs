@@ -13,30 +13,31 @@ use crate::cluster::SharedFolder;
 use crate::export::{MANIFEST, Manifest, StagedFolder};
 use crate::store::{Address, Stores, Verified, entries, verify};
 
-/// A folder with the tables that runs made, to be taken by a run that would make the same: one of the same SQL over the same
-/// tables with the same settings, which have the same rows then.
+/// A folder with the tables that runs made. A run that would make the same table takes it from there: the same SQL over
+/// the same tables with the same settings gives the same rows.
 ///
-/// Each table has a key: the hash of the statement that makes it, of what is set, and of the keys of all tables that it reads, and
-/// of a collection the hash of its seals. A table that reads one without a key has none, and is made anew.
+/// The key of a table is the hash of the statement that makes it, of the settings, and of the keys of all tables that
+/// it reads. The key of a collection is the hash of its seals. A table that reads one without a key has no key, and is
+/// made anew.
 pub(crate) struct StageCache {
     place: Place,
-    /// The tables that have keys, whatever they are called: a name may be another table's at any time. They are held, so that none
-    /// that is made later has the place of one that is gone.
+    /// The tables that have keys, regardless of their names, which other tables may get at any time. They are held, so
+    /// that no later table has the address of one that is gone.
     keys: Mutex<Vec<(Arc<dyn TableProvider>, Key)>>,
-    /// The folders of tables that this run reads, locked as long as it lives, which `ibid gc` passes over.
+    /// The folders of tables that this run reads. They are locked as long as it lives, so that `ibid gc` skips them.
     held: Mutex<Vec<File>>,
     stores: Arc<Stores>,
 }
 
 /// The place of the tables.
 enum Place {
-    /// In a folder of this machine.
+    /// A folder of this machine.
     Here(PathBuf),
-    /// In a folder that all machines of a cluster reach.
+    /// A folder that all machines of a cluster reach.
     Shared(SharedFolder),
 }
 
-/// What a table is made of, as a hash.
+/// The hash of all that a table is made from.
 pub(crate) type Key = u128;
 
 impl StageCache {
@@ -57,7 +58,7 @@ impl StageCache {
         Self { place, keys: Mutex::default(), held: Mutex::default(), stores: Arc::clone(stores) }
     }
 
-    /// The folder that all machines of a cluster reach, where the tables are in one.
+    /// Returns the folder that all machines of a cluster reach, if the tables are in one.
     pub(crate) fn shared_folder(&self) -> Option<&SharedFolder> {
         match &self.place {
             Place::Here(_) => None,
@@ -65,7 +66,8 @@ impl StageCache {
         }
     }
 
-    /// The key of what these texts make out of these tables.
+    /// Returns the key of the table that these texts make from these tables. Returns `None` if one of the tables has no
+    /// key.
     pub(crate) fn key<'a>(
         &self,
         texts: impl IntoIterator<Item = &'a str>,
@@ -96,7 +98,7 @@ impl StageCache {
         }
     }
 
-    /// Says that the folder of a table is read. Where there are no locks, only its age tells.
+    /// Marks the folder of a table as in use. Without file locks, only its age tells.
     fn hold(&self, folder: &Path) {
         if let Ok(folder) = File::open(folder)
             && folder.lock_shared().is_ok()
@@ -105,8 +107,8 @@ impl StageCache {
         }
     }
 
-    /// The folder of a table that was made to its end, and what was noted of it. One that is damaged, or is another, is made anew,
-    /// and one that cannot be read stays as it is.
+    /// Returns the folder of a table that was made to its end, and its manifest. A table that is damaged, or has
+    /// another key, is made anew. A table that cannot be read stays as it is.
     pub(crate) fn take(&self, key: Key) -> Result<Option<(PathBuf, Value)>> {
         let folder = self.place(key)?;
         self.hold(&folder);
@@ -131,15 +133,16 @@ impl StageCache {
         }
     }
 
-    /// A folder to make a table in.
+    /// Returns a staging folder to make a table in.
     pub(crate) fn begin(&self, key: Key) -> Result<StagedFolder> {
         StagedFolder::create_new(&self.place(key)?, &self.stores)
     }
 
-    /// Keeps a table that was made, and gives its folder. What made it is not told, as it may hold a secret.
+    /// Keeps a table that was made, and returns its folder. The manifest does not have the statement, which may contain
+    /// a secret.
     pub(crate) fn keep(&self, key: Key, made: StagedFolder, noted: &Value) -> Result<PathBuf> {
         let place = self.place(key)?;
-        // Another run may have made the same table in the meantime. Once it is held, it is not being removed.
+        // Another run may have made the same table in the meantime. Once its folder is held, nobody removes it.
         self.hold(&place);
         if !place.exists() {
             let about = json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "noted": noted });
@@ -151,10 +154,11 @@ impl StageCache {
     }
 }
 
-/// The manifest of a folder that has all that it names, as it was written, and nothing else, and is of the table of this key.
+/// Returns the manifest of a folder that contains all files that it names, as they were written, and nothing else, and
+/// is for this key.
 fn sound(folder: &Path, key: Key, stores: &Arc<Stores>) -> Result<Option<Manifest>> {
     let Some(manifest) = Manifest::of(folder, stores)? else { return Ok(None) };
-    // All that is in the folder is read.
+    // A table reads all files in its folder.
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
         if name != MANIFEST && manifest.files.iter().all(|file| name != file.name.as_str()) {
@@ -170,7 +174,7 @@ fn sound(folder: &Path, key: Key, stores: &Arc<Stores>) -> Result<Option<Manifes
     Ok(Some(manifest).filter(|manifest| manifest.about["key"] == name_of(key)))
 }
 
-/// What no run puts into the folder of a table, if anything is there.
+/// Returns an entry that no run puts into the folder of a table, if there is one.
 fn stranger(folder: &Path, stores: &Arc<Stores>) -> Result<Option<PathBuf>> {
     let is_ours = |path: &PathBuf| {
         path.is_file() && (path.ends_with(MANIFEST) || path.extension().is_some_and(|it| it == "parquet"))
@@ -178,13 +182,13 @@ fn stranger(folder: &Path, stores: &Arc<Stores>) -> Result<Option<PathBuf>> {
     Ok(entries(folder, stores)?.into_iter().find(|path| !is_ours(path)))
 }
 
-/// Whether an error says that files are not what was written, and not that they cannot be read now.
+/// Returns true if an error says that files are not as they were written, and not that they cannot be read now.
 fn is_damage(error: &anyhow::Error) -> bool {
     let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
     kind.is_none_or(|kind| matches!(kind, ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData))
 }
 
-/// What the folder of a table is called.
+/// Returns the name of the folder of a table.
 pub(crate) fn name_of(key: Key) -> String {
     format!("{key:032x}")
 }

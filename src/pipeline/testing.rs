@@ -1,4 +1,4 @@
-//! What the tests of the rules look at.
+//! Helpers for the tests of the rules.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::displayable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-/// A session of three parts and batches of seven rows, with a rule or without, after these statements.
+/// Returns a session with three partitions and batches of seven rows, with a rule or without, after these statements.
 pub(crate) async fn session_of(
     rule: Option<impl PhysicalOptimizerRule + Send + Sync + 'static>,
     statements: &[&str],
@@ -24,19 +24,19 @@ pub(crate) async fn session_of(
     session
 }
 
-/// The operators of the plan of a query.
+/// Returns the operators of the plan of a query.
 pub(crate) async fn operators(session: &SessionContext, sql: &str) -> String {
     let plan = plan(session, sql).await;
     plan.lines().filter_map(|line| line.split(':').next()).collect::<Vec<_>>().join("\n")
 }
 
-/// The plan of a query, an operator a line.
+/// Returns the plan of a query, one operator a line.
 pub(crate) async fn plan(session: &SessionContext, sql: &str) -> String {
     let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
     displayable(plan.as_ref()).indent(false).to_string()
 }
 
-/// The rows of a query as they are shown, in the order of what is shown.
+/// Returns the lines of the printed result of a query, sorted.
 pub(crate) async fn rows(session: &SessionContext, sql: &str) -> Vec<String> {
     let shown = session.sql(sql).await.unwrap().to_string().await.unwrap();
     let mut lines: Vec<_> = shown.lines().map(str::to_owned).collect();

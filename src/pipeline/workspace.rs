@@ -41,20 +41,20 @@ use crate::export::refuse_same_names;
 use crate::similarity_join::SIMILARITY_JOIN;
 use crate::store::{Address, Found, redacted};
 
-/// Why COPY is refused.
+/// The reason for which COPY is refused.
 const COPY: &str = "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \"SELECT …\" -o \
                     FILE, which does not";
 
-/// What a statement did.
+/// The outcome of a statement.
 pub enum Outcome {
-    /// It made a table or a view, or set something.
+    /// The end of a statement that made a table or a view, or set something.
     Done {
-        /// The rows of the table.
+        /// The number of rows of the table.
         rows: Option<u64>,
-        /// The counts of its operators.
+        /// The counts of its similarity joins.
         counters: Counters,
     },
-    /// It is a query.
+    /// The rows of a query.
     Rows(Box<DataFrame>),
 }
 
@@ -66,28 +66,28 @@ pub(crate) struct Stage {
     counters: Counters,
 }
 
-/// What the similarity joins of a statement counted, by name.
+/// The counts of the similarity joins of a statement, by name.
 type Counters = BTreeMap<String, usize>;
 
-/// Called as a stage begins, with the file of its query.
+/// A callback for the start of a stage, with the file of its query.
 pub(crate) type OnStage = Box<dyn Fn(&'static str) + Send + Sync>;
 
-/// A session and a folder for the tables that it makes, which goes when the workspace does.
+/// A session and a folder for the tables that it makes. The folder is removed with the workspace.
 ///
 /// `CREATE TABLE … AS` writes Parquet files, partition by partition, so that a table between two stages costs disk and
 /// not memory; views stay queries.
 pub struct Workspace {
     pub session: SessionContext,
     folder: TempDir,
-    /// Keeps the folder around it.
+    /// The folder that contains `folder`.
     _scratch: Arc<Scratch>,
     pub parameters: Parameters,
     pub(crate) stages: Vec<Stage>,
-    /// Tables that earlier runs made.
+    /// The cache of the tables that earlier runs made.
     pub(crate) finished: Option<StageCache>,
-    /// The most bytes that a list of a table made here has.
+    /// The size of the longest list in the tables made here, in bytes.
     longest_list: AtomicUsize,
-    /// Whether joins hash what they join in the query that gives the rows, whatever memory there is.
+    /// True if the joins of the query that returns rows hash an input, regardless of the memory limit.
     pub(crate) hashes_rows: bool,
     on_stage: OnStage,
 }
@@ -114,7 +114,7 @@ impl Workspace {
         self.folder.path()
     }
 
-    /// Runs the statements of a pipeline in order; the rows of the last query among them are given back.
+    /// Runs the statements of a pipeline in order, and returns the rows of the last query among them.
     pub(crate) async fn run_all(&mut self, queries: &[Query]) -> Result<Option<DataFrame>> {
         let mut last = None;
         for &query in queries {
@@ -133,23 +133,23 @@ impl Workspace {
         Ok(last)
     }
 
-    /// What the similarity joins that made the table of `query` counted under this name, once it ran.
+    /// Returns a count of the similarity joins that made the table of `query`, by its name, once it ran.
     pub(crate) fn counted(&self, query: Query, name: &str) -> u64 {
         let stage = self.stages.iter().rev().find(|stage| stage.query == query);
         stage.and_then(|stage| stage.counters.get(name)).map_or(0, |counted| *counted as u64)
     }
 
-    /// Whether a similarity join that counts made the table of `query`.
+    /// Returns true if a similarity join with counts made the table of `query`.
     pub(crate) fn has_counted(&self, query: Query) -> bool {
         self.stages.iter().rev().find(|stage| stage.query == query).is_some_and(|stage| !stage.counters.is_empty())
     }
 
-    /// How many rows the table that `query` makes has, once it ran.
+    /// Returns the number of rows of the table that `query` makes, once it ran.
     pub(crate) fn rows_of(&self, query: Query) -> u64 {
         self.stages.iter().rev().find(|stage| stage.query == query).and_then(|stage| stage.rows).unwrap_or(0)
     }
 
-    /// Reads a script.
+    /// Parses a script.
     pub fn statements(&self, script: &str) -> Result<VecDeque<Statement>> {
         let dialect = GenericDialect {};
         Ok(DFParserBuilder::new(script).with_dialect(&dialect).build()?.parse_statements()?)
@@ -181,7 +181,7 @@ impl Workspace {
         Ok(outcome)
     }
 
-    /// The table or view that a plan makes, if it makes one.
+    /// Returns the name of the table or view that a plan makes, if it makes one.
     fn made_by(&self, plan: &LogicalPlan) -> Option<TableReference> {
         match plan {
             LogicalPlan::Ddl(DdlStatement::CreateView(CreateView { name, .. })) => Some(name.clone()),
@@ -192,19 +192,19 @@ impl Workspace {
         }
     }
 
-    /// Whether a name is that of a file, and no table has it.
+    /// Returns true if a file has this name, and no table has it.
     async fn is_file(&self, name: &TableReference) -> bool {
         let is_table = self.session.table_exist(name.clone()).is_ok_and(|exists| exists);
         !is_table && self.session.table_provider(name.clone()).await.is_ok()
     }
 
-    /// Whether a table that is to be made is there, and is to stay.
+    /// Returns true if a table that is to be made exists already, and is to stay.
     fn stays(&self, table: &CreateMemoryTable) -> bool {
         table.if_not_exists && self.session.table_exist(table.name.clone()).is_ok_and(|exists| exists)
     }
 
     async fn run_plan(&self, plan: LogicalPlan, key: Option<Key>) -> Result<Outcome> {
-        // Also within EXPLAIN ANALYZE, which runs it.
+        // EXPLAIN ANALYZE runs a COPY within it, too.
         if plan.exists(|part| Ok(matches!(part, LogicalPlan::Copy(_))))? {
             bail!(COPY);
         }
@@ -233,7 +233,7 @@ impl Workspace {
                 Ok(Outcome::Done { rows: Some(rows), counters })
             }
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(mut table)) => {
-                // It can be listed, and options may be keys.
+                // The definition can be listed, and options may be keys.
                 let definition = table.definition.take().filter(|_| table.options.is_empty());
                 table.definition = definition.map(|sql| redacted(&sql));
                 if table.or_replace && !table.if_not_exists && self.session.table_exist(table.name.clone())? {
@@ -266,7 +266,8 @@ impl Workspace {
         }
     }
 
-    /// Makes a table in the place of another, which stays until then, also where this is given up while files are listed.
+    /// Makes a table that replaces another. The old table stays until then, also if the command is cancelled while
+    /// files are listed.
     async fn replace_external(&self, table: &CreateExternalTable) -> Result<()> {
         let state = self.session.state();
         let factory = state.table_factories().get(&table.file_type.to_uppercase());
@@ -277,7 +278,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Sets what DataFusion would set by spilling elsewhere, where nobody clears up.
+    /// Changes a setting of spills. DataFusion would change it by spilling elsewhere, where nobody cleans up.
     fn set_spills(&self, variable: &str, value: &str) -> Result<()> {
         let spills = &self.session.runtime_env().disk_manager;
         match variable.strip_prefix(OF_RUNTIME) {
@@ -301,24 +302,24 @@ impl Workspace {
         if self.cluster().is_some() {
             return Outcome::Rows(Box::new(DataFrame::new(self.session.state(), plan)));
         }
-        // They may be on their way when memory ends, and then there is no second try.
+        // Some rows may already be out when memory runs out, and then there is no second try.
         let sorts = self.memory().is_some() && !self.hashes_rows;
         let state = if sorts { self.joining_by_sorting() } else { self.hashing() };
         Outcome::Rows(Box::new(DataFrame::new(state, plan)))
     }
 
-    /// The same rows by way of joins that can do with less memory, if they come by way of others.
+    /// Returns the same rows from joins that need less memory, if the rows come from other joins.
     pub(crate) fn joined_by_sorting(&self, rows: &DataFrame) -> Option<DataFrame> {
         let has_others = self.memory().is_some() && self.hashes_rows && self.cluster().is_none();
         has_others.then(|| DataFrame::new(self.joining_by_sorting(), rows.logical_plan().clone()))
     }
 
-    /// The cluster that runs plans, if one does.
+    /// Returns the cluster that runs plans, if there is one.
     fn cluster(&self) -> Option<Arc<dyn Cluster>> {
         cluster_of(self.session.state_ref().read().config())
     }
 
-    /// How many bytes operators may reserve, if there is a limit.
+    /// Returns the number of bytes that operators may reserve, if there is a limit.
     fn memory(&self) -> Option<usize> {
         match self.session.runtime_env().memory_pool.memory_limit() {
             MemoryLimit::Finite(bytes) => Some(bytes),
@@ -326,7 +327,7 @@ impl Workspace {
         }
     }
 
-    /// The state of the session for tables, of which there may be a second try.
+    /// Returns the session state for writing tables, for which a second try is possible.
     fn hashing(&self) -> SessionState {
         match self.memory() {
             Some(_) => bounded(self.session.state()),
@@ -334,8 +335,8 @@ impl Workspace {
         }
     }
 
-    /// The state of the session for joins that sort their inputs, which can go to disk, and not such that hash one of them, which
-    /// cannot.
+    /// Returns the session state for joins that sort their inputs, which can spill, and do not hash one of them, which
+    /// cannot spill.
     fn joining_by_sorting(&self) -> SessionState {
         let mut state = bounded(with_rule(self.session.state(), SinglePartitionSortMerge));
         let options = state.config_mut().options_mut();
@@ -345,13 +346,14 @@ impl Workspace {
         state
     }
 
-    /// The key of what a statement makes, if that depends on nothing but the statement, what is set, and tables that have keys.
+    /// Returns the key of the table that a statement makes, if it depends only on the statement, the settings, and
+    /// tables that have keys.
     async fn key(&self, finished: &StageCache, statement: &Statement) -> Result<Option<Key>> {
         let state = self.session.state();
         let Some(query) = query_of(statement).filter(|query| !varies(query, &state)) else { return Ok(None) };
         let mut tables = Vec::new();
         for table in state.resolve_table_references(&Statement::Statement(Box::new(query)))? {
-            // Files that are named are looked for once, when the statement is planned.
+            // Named files are looked for once, when the statement is planned.
             if !self.session.table_exist(table.clone()).is_ok_and(|exists| exists) {
                 return Ok(None);
             }
@@ -361,8 +363,8 @@ impl Workspace {
         Ok(finished.key([statement.as_str(), &settings(&state)], &tables))
     }
 
-    /// Writes a table's rows to the folder and registers what was written; takes them from an earlier run, if it made the same.
-    /// A table that it replaces stays until then.
+    /// Writes the rows of a table to the folder and registers the table. Takes the rows from an earlier run that made
+    /// the same table. A table that it replaces stays until then.
     async fn materialise(&self, table: CreateMemoryTable, key: Option<Key>) -> Result<(u64, Counters)> {
         if self.cluster().is_some() {
             return self.materialise_there(table, key).await;
@@ -388,7 +390,7 @@ impl Workspace {
         self.longest_list.fetch_max(table.longest_list, Ordering::Relaxed);
         let url = Address::url_of(&folder, true)?;
         if or_replace {
-            // Under another name first, since what is listed can be given up.
+            // Under another name first, since the command can be cancelled while files are listed.
             let listed = TableReference::bare(url.as_str());
             self.session.register_parquet(listed.clone(), url.as_str(), ParquetReadOptions::default()).await?;
             let made = self.session.deregister_table(listed)?.context("internal error: a table is gone")?;
@@ -400,7 +402,7 @@ impl Workspace {
         Ok((table.rows, table.counters))
     }
 
-    /// The same on a cluster, whose machines write the rows to a folder that all of them reach.
+    /// Does the same on a cluster, whose machines write the rows to a folder that all of them reach.
     async fn materialise_there(&self, table: CreateMemoryTable, key: Option<Key>) -> Result<(u64, Counters)> {
         let CreateMemoryTable { name, input: plan, or_replace, .. } = table;
         refuse_same_names(plan.schema().as_arrow())?;
@@ -409,7 +411,7 @@ impl Workspace {
                 "on a cluster the tables between statements need a place that all machines reach: name a folder of a store with `resume`"
             );
         };
-        // A table without a key is of this run alone.
+        // A table without a key belongs to this run alone.
         let in_folder = key.map_or_else(|| format!("{:016x}", RandomState::new().hash_one(name.table())), name_of);
         let found = if key.is_some() { shared.take(&in_folder).await? } else { None };
         let schema = Arc::clone(plan.schema().inner());
@@ -437,7 +439,7 @@ impl Workspace {
         Ok((written.rows, written.counters))
     }
 
-    /// Has a cluster write the rows of a plan into a folder.
+    /// Writes the rows of a plan into a folder, on a cluster.
     async fn write_parts(&self, plan: &LogicalPlan, folder: String) -> Result<Vec<Part>> {
         let frame = DataFrame::new(self.session.state(), plan.clone());
         let mut context = frame.task_ctx();
@@ -456,7 +458,8 @@ impl Workspace {
         Ok(parts)
     }
 
-    /// Writes the rows of a table into a folder; if there is no memory for it, once more by way of joins that can do with less.
+    /// Writes the rows of a table into a folder. If memory runs out, writes them once more with joins that need less
+    /// memory.
     async fn write(&self, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
         match self.try_write(self.hashing(), plan, folder).await {
             Err(error) if is_out_of_memory(&error) => {
@@ -491,7 +494,7 @@ impl Workspace {
             let part = match part.context("a writer stopped") {
                 Ok(Ok(part)) => part,
                 Ok(Err(error)) | Err(error) => {
-                    // The files are nobody's once this returns.
+                    // No writer may still use the files once this returns.
                     writers.shutdown().await;
                     return Err(error);
                 }
@@ -502,7 +505,7 @@ impl Workspace {
         Ok(table)
     }
 
-    /// The context with so few rows in a batch that a join may copy the longest list into each of them.
+    /// Returns the context with a batch size so small that a join may copy the longest list into each row of a batch.
     fn in_small_batches(&self, context: TaskContext) -> TaskContext {
         let longest = self.longest_list.load(Ordering::Relaxed).max(1);
         let config = context.session_config().clone();
@@ -511,28 +514,29 @@ impl Workspace {
     }
 }
 
-/// What the names of settings begin with that are not options.
+/// Prefix of the settings that are not options.
 const OF_RUNTIME: &str = "datafusion.runtime.";
 
-/// Whether a setting says where and how operators go to disk.
+/// Returns true if a setting says where and how operators spill.
 fn is_of_spills(variable: &str) -> bool {
     let of_spills = ["max_temp_directory_size", "max_spill_merge_fan_in", "temp_directory"];
     variable.strip_prefix(OF_RUNTIME).is_some_and(|name| of_spills.contains(&name))
 }
 
-/// Whether an operator was refused memory.
+/// Returns true if an operator was refused memory.
 pub(crate) fn is_out_of_memory(error: &anyhow::Error) -> bool {
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref()).map(DataFusionError::find_root);
     causes.any(|cause| matches!(cause, DataFusionError::ResourcesExhausted(_)))
 }
 
-/// How much memory the row groups that are being written of a table may take, in bytes.
+/// Upper bound of the memory for the row groups of a table that are being written, in bytes.
 const BYTES_OF_GROUPS: usize = 64 << 20;
 
-/// How much memory the lists in a batch of a join may take, in bytes, unless one alone takes more.
+/// Upper bound of the memory for the lists in a batch of a join, in bytes, unless one list alone takes more.
 pub(super) const BYTES_OF_BATCH: usize = 32 << 20;
 
-/// Whether a join of the plan takes in lists: it copies them into each row that it puts out or looks at.
+/// Returns true if an input of a join of the plan has lists: the join copies them into each row that it puts out or
+/// looks at.
 pub(super) fn joins_lists(plan: &dyn ExecutionPlan) -> bool {
     let has_lists = |input: &&Arc<dyn ExecutionPlan>| {
         input.schema().fields().iter().any(|field| matches!(field.data_type(), DataType::List(_)))
@@ -541,7 +545,7 @@ pub(super) fn joins_lists(plan: &dyn ExecutionPlan) -> bool {
         || plan.children().into_iter().any(|child| joins_lists(child.as_ref()))
 }
 
-/// What the similarity joins of a plan that ran have counted.
+/// Returns the counts of the similarity joins of a plan that ran.
 fn counters(plan: &dyn ExecutionPlan) -> Counters {
     let mut counters = Counters::new();
     let mut plans = vec![plan];
@@ -556,7 +560,7 @@ fn counters(plan: &dyn ExecutionPlan) -> Counters {
     counters
 }
 
-/// The query that a statement makes a table or a view of.
+/// Returns the query from which a statement makes a table or a view.
 fn query_of(statement: &Statement) -> Option<ast::Statement> {
     let Statement::Statement(statement) = statement else { return None };
     match statement.as_ref() {
@@ -566,7 +570,8 @@ fn query_of(statement: &Statement) -> Option<ast::Statement> {
     }
 }
 
-/// Whether a query calls a function that gives something else each time, such as `random`, or in each run, such as `now`.
+/// Returns true if a query calls a function whose result differs for each call, such as `random`, or for each run, such
+/// as `now`.
 fn varies(query: &ast::Statement, state: &SessionState) -> bool {
     ast::visit_expressions(query, |expr| {
         let ast::Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
@@ -585,18 +590,18 @@ fn varies(query: &ast::Statement, state: &SessionState) -> bool {
     .is_break()
 }
 
-/// What the names of settings begin with that change how fast a statement runs, and in how much memory, and never its rows.
+/// Prefixes of the settings that change the speed and the memory of a statement, but never its rows.
 const OF_SPEED: [&str; 6] = [
     "datafusion.execution.batch_size",
     "datafusion.execution.planning_concurrency",
     "datafusion.execution.sort_",
     "datafusion.execution.target_partitions",
-    // They say where an error is.
+    // Spans say where an error is.
     "datafusion.sql_parser.collect_spans",
     "ibid.",
 ];
 
-/// All that is set and may change the rows of a statement.
+/// Returns all settings that may change the rows of a statement.
 fn settings(state: &SessionState) -> String {
     let mut settings = state.config_options().entries();
     settings.retain(|setting| !OF_SPEED.iter().any(|name| setting.key.starts_with(name)));
@@ -613,7 +618,7 @@ struct Table {
 }
 
 impl Table {
-    /// Adds what one task wrote: rows, and the bytes of the longest list.
+    /// Adds the output of one task: its rows, and the bytes of its longest list.
     fn add(&mut self, (rows, longest_list): (u64, u64)) {
         self.rows += rows;
         self.longest_list = self.longest_list.max(usize::try_from(longest_list).unwrap_or(usize::MAX));
@@ -635,12 +640,12 @@ impl Table {
     }
 }
 
-/// The state with the last rules of all plans that have a limit of memory.
+/// Adds the last optimizer rules of all plans with a memory limit to the state.
 fn bounded(state: SessionState) -> SessionState {
     with_rule(with_rule(with_rule(state, LimitWindowMemory), CompactViews), RepartitionBackpressure)
 }
 
-/// The state with a last rule for plans.
+/// Adds a last optimizer rule to the state.
 fn with_rule(state: SessionState, rule: impl PhysicalOptimizerRule + Send + Sync + 'static) -> SessionState {
     SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rule(Arc::new(rule)).build()
 }
@@ -659,7 +664,7 @@ mod tests {
     use crate::memory::pool::SharedPool;
     use crate::session;
 
-    /// A workspace with the session that `open` makes for the folder around it.
+    /// Returns a workspace with the session that `open` makes for the folder around it.
     fn workspace_of(open: impl FnOnce(&Path) -> datafusion::common::Result<SessionContext>) -> Workspace {
         let scratch = Arc::new(Scratch::try_new(None).unwrap());
         Workspace::try_new(&scratch, open(scratch.path()).unwrap(), Box::new(drop)).unwrap()
@@ -673,7 +678,7 @@ mod tests {
         workspace.run("CREATE TABLE short AS SELECT value AS id, [1, 2, 3] AS set FROM range(9)").await.unwrap();
         assert_eq!(rows_of_batch(), 8192);
         workspace.run("CREATE TABLE long AS SELECT id, range(500000) AS set FROM short").await.unwrap();
-        // Of four million bytes each.
+        // Each list has four million bytes.
         assert_eq!(rows_of_batch(), 8);
         let plan = |sql: &'static str| async {
             workspace.session.sql(sql).await.unwrap().create_physical_plan().await.unwrap()
@@ -712,7 +717,7 @@ mod tests {
         assert!(file.path().unwrap().starts_with(workspace.folder().parent().unwrap()));
     }
 
-    /// Makes tables of files that are never listed to their end.
+    /// A factory of tables of files whose listing never ends.
     #[derive(Debug)]
     struct Endless;
 
@@ -739,7 +744,7 @@ mod tests {
             ("CREATE OR REPLACE EXTERNAL TABLE t STORED AS ENDLESS LOCATION 'x'", false),
             ("CREATE OR REPLACE TABLE t AS SELECT 2 AS n", true),
         ] {
-            // Given up at each place where it waits, one after another.
+            // The run is dropped at each place where it waits, one after another.
             for waits in 0.. {
                 let mut run = Box::pin(workspace.run(sql));
                 let mut polled = std::task::Poll::Pending;

@@ -1,4 +1,4 @@
-//! Parts of the library that the program is made of, beside those that everybody may use. They change without notice.
+//! Parts of the library that only the programs use, in addition to those for everybody. They change without notice.
 
 #![allow(missing_docs, reason = "each is described where it is")]
 

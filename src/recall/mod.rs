@@ -1,7 +1,7 @@
-//! What an approximate method is known to find: its recall on a sample that was joined exactly.
+//! The recall of an approximate method, on a sample that was joined exactly.
 
-/// Of the pairs that an exact join finds of a sample of texts, how many an approximate one found, too: the sums over the texts of
-/// the sample. A pair of two of them counts for both.
+/// The number of pairs that an exact join finds for a sample of texts, and how many of them an approximate join found,
+/// too: the sums over the texts of the sample. A pair of two sampled texts counts for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Recall {
     pub(crate) pairs: u64,
@@ -9,7 +9,7 @@ pub(crate) struct Recall {
     pairs_squared: u64,
     pairs_found: u64,
     found_squared: u64,
-    /// Whether the sample is all there is.
+    /// True if the sample is all there is.
     is_all: bool,
 }
 
@@ -18,12 +18,12 @@ const Z: f64 = 1.959_964;
 
 #[expect(clippy::cast_precision_loss, reason = "sums below 2^53, or rounded")]
 impl Recall {
-    /// From the sums of pairs, pairs found, pairs squared, pairs times found, and found squared.
+    /// Creates a recall from the sums of pairs, pairs found, pairs squared, pairs times found, and found squared.
     pub(crate) fn of_sums([pairs, found, pairs_squared, pairs_found, found_squared]: [u64; 5], is_all: bool) -> Self {
         Self { pairs, found, pairs_squared, pairs_found, found_squared, is_all }
     }
 
-    /// What to say of it.
+    /// Describes the recall in words.
     pub(crate) fn describe(self) -> String {
         let share = self.found as f64 / self.pairs as f64;
         match (self.pairs, self.is_all) {
@@ -36,10 +36,11 @@ impl Recall {
         }
     }
 
-    /// Between which shares that of all pairs lies, with a confidence of 95 %: Wilson's interval (1927) for as many independent
-    /// pairs as would vary like these. Texts are sampled with all of their pairs, which are found or missed together, so that
-    /// their number is smaller than that of the pairs: it follows from the variance of the ratio of the two sums, or, where none
-    /// or all were found, from how unevenly the pairs are spread over the texts (Kish 1965).
+    /// Returns the interval in which the recall of all pairs lies, with a confidence of 95 %: Wilson's interval (1927)
+    /// for as many independent pairs as would vary like these. Texts are sampled with all of their pairs, which are
+    /// found or missed together, so the number of independent pairs is smaller than the number of pairs. It follows
+    /// from the variance of the ratio of the two sums, or, if none or all were found, from how unevenly the pairs are
+    /// spread over the texts (Kish 1965).
     fn interval(self) -> (f64, f64) {
         let [m, f, mm, mf, ff] =
             [self.pairs, self.found, self.pairs_squared, self.pairs_found, self.found_squared].map(|sum| sum as f64);

@@ -1,4 +1,4 @@
-//! Collections that a method reads: opened where they are stored, read into the workspace where they are not.
+//! Collections that a method reads. Stored collections are opened in place, others are read into the workspace.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use crate::pipeline::StageCache;
 use crate::store::{Location, Object, Stores};
 
 impl Run {
-    /// Opens the collection of a method and the one to compare it with, known as `documents`, `sentences`,
-    /// `against_documents` and `against_sentences` then: a corpus folder as it stands, anything else read into the workspace
-    /// first. Where there is no other collection its tables are there, without rows. Gives the collections.
+    /// Opens the collection of a method and the collection to compare it with, and registers `documents`, `sentences`,
+    /// `against_documents` and `against_sentences`. A corpus folder is opened in place, anything else is read into the
+    /// workspace first. Without another collection, its tables exist, but have no rows. Returns the collections.
     pub(crate) async fn open_both(&mut self, compared: &Compared<'_>) -> Result<Vec<Stored>> {
         self.open_checked(compared, |_, _| Ok(())).await
     }
 
-    /// As [`Self::open_both`], once `check` has found nothing wrong with the columns of each table of documents. They are
-    /// known before any document is read.
+    /// Opens as [`Self::open_both`], once `check` has found nothing wrong with the columns of each table of documents.
+    /// The columns are known before any document is read.
     pub(crate) async fn open_checked(
         &mut self,
         compared: &Compared<'_>,
@@ -75,7 +75,7 @@ impl Run {
         Ok(stored)
     }
 
-    /// Opens the documents whose text is to be ignored, known as `ignored_documents` then.
+    /// Opens the documents whose text is to be ignored, and registers them as `ignored_documents`.
     pub(crate) async fn open_ignored(&mut self, inputs: &[String], reading: &corpus::Options) -> Result<()> {
         let (prefix, needed, failed) = ("ignored_", Needed::Documents, "cannot read the documents to ignore");
         let Some(stored) = corpus_folder(inputs, self.engine.stores())? else {
@@ -87,9 +87,9 @@ impl Run {
         self.note_contents(prefix, &stored, needed).await
     }
 
-    /// Opens what there is to read, and makes a collection known that is stored.
+    /// Opens inputs, and registers a collection that is stored.
     async fn open(&self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<Collection> {
-        // Beside another collection it is enough that one of the two is a dump.
+        // With another collection, it is enough if one of the two is a dump.
         let alone = compared.against.is_none();
         let reading = compared.reading_of(prefix);
         let Some(stored) = corpus_folder(inputs, self.engine.stores())? else {
@@ -104,7 +104,7 @@ impl Run {
         Ok(Collection::Stored(stored, columns))
     }
 
-    /// Reads documents into the workspace, and makes them known. Gives the folder that they are in.
+    /// Reads documents into the workspace, and registers them. Returns their folder.
     pub(crate) async fn take_in(
         &mut self,
         prefix: &str,
@@ -130,7 +130,7 @@ impl Run {
         Ok(folder)
     }
 
-    /// The collection that documents were read into.
+    /// Returns the collection that documents were read into.
     fn taken_in(&self, folder: PathBuf) -> Result<Stored> {
         if self.shared_tables().is_none() {
             return Ok(Stored::Corpus(folder));
@@ -138,12 +138,12 @@ impl Run {
         Stored::at(&folder, self.engine.stores())?.with_context(|| format!("{} is gone", folder.display()))
     }
 
-    /// The folder that all machines of a cluster reach, if there is a cluster.
+    /// Returns the folder that all machines of a cluster reach, if there is a cluster.
     fn shared_tables(&self) -> Option<&SharedFolder> {
         self.workspace.finished.as_ref().and_then(StageCache::shared_folder)
     }
 
-    /// The place of a corpus of documents that all machines of a cluster read, if there is a cluster.
+    /// Returns the place of a corpus of documents that all machines of a cluster read, if there is a cluster.
     fn shared_place(&self, prefix: &str, documents: &Documents) -> Option<PathBuf> {
         let inputs = documents.inputs();
         let origins = inputs.origins(self.workspace.folder());
@@ -162,7 +162,7 @@ impl Run {
         Ok(ingested)
     }
 
-    /// Notes what results will be made of: the tables of a collection that is known.
+    /// Notes the contents of the tables of a registered collection, from which results will be made.
     pub(crate) async fn note_contents(&mut self, prefix: &str, collection: &Stored, needed: Needed) -> Result<()> {
         let contents = collection.contents(prefix, needed, self.engine.stores())?;
         if let Some(finished) = &self.workspace.finished {
@@ -201,12 +201,12 @@ impl Run {
         Ok(folder)
     }
 
-    /// Opens what there is to read. `alone` says that nothing else is read.
+    /// Opens inputs. `alone` means that nothing else is read.
     pub(crate) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
         self.open_selection(self.select(inputs, reading, alone)?, reading)
     }
 
-    /// Finds the files that there are to read. `alone` says that nothing else is read.
+    /// Finds the files to read. `alone` means that nothing else is read.
     pub(crate) fn select(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Selection> {
         self.tell(Event::Stage("reading"));
         let selection = corpus::select(inputs, &self.within_memory(reading), self.engine.stores())?;
@@ -224,8 +224,8 @@ impl Run {
         corpus::Options { memory: self.engine.given_memory(), ..reading.clone() }
     }
 
-    /// Reads documents into a folder, or finds that where an earlier run has read the same; gives the folder they are in.
-    /// The content of their files, where it is known, must not change meanwhile.
+    /// Reads documents into a folder, or finds the folder into which an earlier run has read the same. Returns the
+    /// folder of the documents. The content of their files, where it is known, must not change meanwhile.
     pub async fn ingest(
         &self,
         mut documents: Documents,
@@ -255,7 +255,7 @@ impl Run {
         let Some((finished, content)) = finished.zip(content) else {
             return Ok((read(folder).await?, folder.to_path_buf()));
         };
-        // Where results go makes no other rows.
+        // The places of results do not change rows.
         let options = corpus::Options { results: Vec::new(), reads_stdin: false, ..inputs.options.clone() };
         let origins = inputs.origins(self.workspace.folder());
         let reading = format!("{} {options:?} {needed:?} {origins:?}", content.to_json());
@@ -281,7 +281,7 @@ enum Collection {
 }
 
 impl Collection {
-    /// The columns of the documents.
+    /// Returns the columns of the documents.
     fn columns(&self) -> SchemaRef {
         match self {
             Self::Stored(_, columns) => Arc::clone(columns),
@@ -298,20 +298,20 @@ pub(crate) struct Compared<'a> {
     /// The documents whose text is to be ignored.
     pub(crate) ignored: Option<&'a [String]>,
     pub(crate) reading: corpus::Options,
-    /// How the other collection is read, where that is not the same.
+    /// The options for reading the other collection, if they differ.
     pub(crate) against_reading: Option<corpus::Options>,
     pub(crate) needed: Needed,
-    /// Documents of equal ids and texts are the same, wherever they come from.
+    /// True if documents of equal ids and texts are the same, wherever they come from.
     pub(crate) same_ids: bool,
 }
 
 impl Compared<'_> {
-    /// Returns how the collection with this prefix is read.
+    /// Returns the options for reading the collection with this prefix.
     pub(super) fn reading_of(&self, prefix: &str) -> &corpus::Options {
         self.against_reading.as_ref().filter(|_| !prefix.is_empty()).unwrap_or(&self.reading)
     }
 
-    /// Returns the statements that stand for the other collection where there is none.
+    /// Returns the statements that create empty views in place of the tables of another collection.
     pub(super) fn no_other_collection(&self) -> impl Iterator<Item = String> {
         self.needed
             .tables()
@@ -319,9 +319,10 @@ impl Compared<'_> {
             .map(|table| format!("CREATE VIEW against_{table} AS SELECT * FROM {table} WHERE false"))
     }
 
-    /// Returns the statements that say of two collections where documents come from, `origins` and `against_origins`: the tables of
-    /// corpora, where both have one. Where neither has one the documents of equal ids come from the same place if the two are the same
-    /// collection, by its seals, and anyway if the user says so; otherwise nobody knows where any come from.
+    /// Returns the statements that create `origins` and `against_origins`, which say where the documents of two
+    /// collections come from. If the user says so, documents of equal ids come from the same place. Otherwise, if both
+    /// corpora have a table of origins, the statements use these. If neither has one, documents of equal ids come from
+    /// the same place if the two are the same collection, by its seals. In all other cases, the origins are not known.
     fn origins(&self, collections: &[Stored], stores: &Arc<Stores>) -> Result<Vec<String>> {
         let files = collections.iter().map(|collection| collection.origins(stores)).collect::<Result<Vec<_>>>()?;
         self.origins_in(&files, || {
@@ -334,7 +335,8 @@ impl Compared<'_> {
         })
     }
 
-    /// Returns these statements by the files that say it; where neither collection has one `are_same` tells if both are one.
+    /// Returns these statements for the files with origins. `are_same` tells if both collections are the same, and is
+    /// called if neither has a file.
     pub(super) fn origins_in(
         &self,
         files: &[Option<PathBuf>],
@@ -355,7 +357,7 @@ impl Compared<'_> {
     }
 }
 
-/// The corpus folder or the index that `inputs` name, if they name one.
+/// Opens the corpus folder or the index that `inputs` name, if they name one.
 pub(crate) fn corpus_folder(inputs: &[String], stores: &Arc<Stores>) -> Result<Option<Stored>> {
     if let [one] = inputs {
         return Stored::at(Path::new(one), stores);
@@ -368,7 +370,7 @@ pub(crate) fn corpus_folder(inputs: &[String], stores: &Arc<Stores>) -> Result<O
     Ok(None)
 }
 
-/// Fails where columns are named of which a collection was made already.
+/// Fails if `reading` names columns of raw input, since stored collections were ingested before.
 fn check_read(reading: &corpus::Options) -> Result<()> {
     let text_column = reading.text_column.is_some() && !reading.text_is_optional;
     if text_column || reading.id_column.is_some() {
@@ -379,7 +381,7 @@ fn check_read(reading: &corpus::Options) -> Result<()> {
     Ok(())
 }
 
-/// Fails where boilerplate of pages is to be dropped and none are read.
+/// Fails if boilerplate of pages is to be dropped and no pages are read.
 pub(crate) fn check_boilerplate(boilerplate: Boilerplate, reads_html: bool) -> Result<()> {
     if reads_html || boilerplate == Boilerplate::Keep {
         return Ok(());
@@ -390,7 +392,7 @@ pub(crate) fn check_boilerplate(boilerplate: Boilerplate, reads_html: bool) -> R
     ))
 }
 
-/// Fails where pages are to be left out and none are read.
+/// Fails if pages are to be left out and no pages are read.
 pub(crate) fn check_pages(pages: &PageFilter, reads_dumps: bool) -> Result<()> {
     if reads_dumps || pages.is_empty() {
         return Ok(());

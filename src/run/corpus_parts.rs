@@ -23,13 +23,13 @@ use crate::index::stored::index_to_add;
 use crate::pipeline::query;
 use crate::store::{Location, Stores};
 
-/// The most bytes of the names of files that are sent with one plan.
+/// Upper bound of the bytes of the file names that are sent with one plan.
 const MOST_SENT: usize = 8 << 20;
 
 impl Run {
-    /// Has the machines of a cluster make a corpus of files, as an index with a part of each portion of them. It takes the place of the
-    /// parts that the index has. Returns `None` where this process has to read them: it has no cluster, machines do not reach the
-    /// files or the folder, or bad records go to a file.
+    /// Makes a corpus of files on a cluster, as an index with a part for each portion of the files. The new parts
+    /// replace those of the index. Returns `None` if this process has to read the files: it has no cluster, machines do
+    /// not reach the files or the folder, or bad records go to a file.
     pub(crate) async fn ingest_on_cluster(
         &mut self,
         selection: &Selection,
@@ -59,7 +59,7 @@ impl Run {
             anyhow::Ok((ingested, next))
         };
         let made = made.await;
-        // Tasks that ran twice have written more than counts.
+        // Tasks that ran twice have written more than the parts that count.
         let tidy = |kept: &Index| {
             if let Err(error) = kept.remove_others(&prefix) {
                 log::warn!(
@@ -68,7 +68,7 @@ impl Run {
             }
         };
         let (ingested, next) = made.inspect_err(|_| tidy(&index))?;
-        // Where this fails nobody knows whether the manifest is there, and nothing is removed.
+        // If this fails, it is unknown if the manifest is there, and nothing is removed.
         let is_next = index.is_newest()? && index.replace(next.manifest())?;
         tidy(if is_next { &next } else { &index });
         if !is_next {
@@ -77,7 +77,7 @@ impl Run {
         Ok(Some(ingested))
     }
 
-    /// Returns what machines have made of portions, in their order.
+    /// Returns the parts that machines have made from portions, in their order.
     async fn read_portions(&self, portions: &[Portion], folder: &str, prefix: &str) -> Result<Vec<CorpusPart>> {
         let context = self.workspace.session.task_ctx();
         let cluster = cluster_of(context.session_config()).context("the cluster is gone")?;
@@ -104,7 +104,7 @@ impl Run {
         Ok(parts)
     }
 
-    /// Fails where an index cannot be read that was made of these parts, each of one of the portions, or has an id twice.
+    /// Fails if an index of these parts, each from one of the portions, cannot be read or has an id twice.
     async fn check_parts(&mut self, index: &Index, portions: &[Portion], parts: &[CorpusPart]) -> Result<()> {
         let needed = Needed::DocumentsAndSentences;
         index.check(needed)?;
@@ -129,7 +129,7 @@ impl Run {
             }
             let portion = portions[usize::try_from(part.portion)?].clone();
             let Some(first) = with_id.replace(portion.clone()) else { continue };
-            // Where it stands in the files of the two is what their reader says.
+            // A reader of the two portions says where the id is in their files.
             let (both, stores) = (first.with(portion), Arc::clone(self.engine.stores()));
             let read = move || both.open(None, &stores)?.try_for_each(|batch| anyhow::Ok(batch.map(drop)?));
             SpawnedTask::spawn_blocking(read).join().await??;
@@ -138,7 +138,7 @@ impl Run {
     }
 }
 
-/// Opens the index that a corpus is to be, which nothing was added to.
+/// Opens the index that a corpus will be. Fails if documents were added to it.
 fn open(folder: &Path, place: &Location, stores: &Arc<Stores>) -> Result<Index> {
     let failed = || format!("cannot write the corpus {place}, which is an index where a cluster makes it");
     let index = index_to_add(folder, stores).with_context(failed)?;

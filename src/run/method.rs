@@ -1,4 +1,4 @@
-//! Methods that find what is similar by the same steps: stages, an estimate that may refuse the rest, and more stages.
+//! Methods that find similar texts in the same steps: stages, an estimate that may refuse the rest, and more stages.
 
 use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
@@ -24,7 +24,7 @@ pub(crate) struct Texts {
     /// The stage that links similar texts, and the condition of its similarity join.
     pub(crate) links: Query,
     pub(crate) join: (Measure, f64),
-    /// Parameters that are numbers of texts, of which a sample has fewer.
+    /// Parameters that are numbers of texts, with their values. A sample has fewer texts, and so smaller values.
     pub(crate) in_texts: &'static [(&'static str, i64)],
     /// The option that limits frequency, and its value: a text in more places makes no pairs.
     pub(crate) limit: (&'static str, u32),
@@ -48,12 +48,12 @@ impl Texts {
     }
 }
 
-/// Returns the stage that finds the documents that stand in both of two collections; in one none does.
+/// Returns the stage that finds the documents that are in both of two collections. In one collection it finds none.
 pub(crate) fn twins(is_against: bool) -> Query {
     if is_against { query::UNITS_TWINS } else { query::UNITS_NO_TWINS }
 }
 
-/// A method that finds what is similar, ready to run.
+/// A method that finds similar texts, ready to run.
 #[derive(Debug, Clone)]
 pub(crate) struct Method {
     pub(crate) name: &'static str,
@@ -64,20 +64,21 @@ pub(crate) struct Method {
     pub(crate) before: Vec<Query>,
     /// The estimate of the pairs of places, and the remedy against too many.
     pub(crate) estimate: (Query, &'static str),
-    /// The most pairs of places.
+    /// Upper bound of the number of pairs of places.
     pub(crate) max_pairs: u64,
     /// The stages from there to the result; the last is a query.
     pub(crate) pairs: Vec<Query>,
-    /// The tables beside the result, by name: from what the stages have made to their rows.
+    /// The tables beside the result, by name, with the statements that make each from the tables of the stages.
     pub(crate) tables: Vec<(&'static str, &'static [Query])>,
     /// The comparison of texts, if there is one.
     pub(crate) texts: Option<Texts>,
-    /// The tables whose rows the summary counts, and what it calls them and the rows of the result.
+    /// The names of counts in the summary, and the tables whose rows they count. `result` names the count of the
+    /// result's rows.
     pub(crate) counts: Vec<(&'static str, Query)>,
     pub(crate) result: &'static str,
-    /// Numbers for the summary, and what it calls them.
+    /// A query for more numbers of the summary, and their names.
     pub(crate) summed: Option<(Query, [&'static str; 3])>,
-    /// Says of capped texts, where there may be some, what became of them.
+    /// A text about what happened to capped texts, if there may be some.
     pub(crate) fate: Option<&'static str>,
 }
 
@@ -96,12 +97,12 @@ impl Method {
         run.workspace.run_all(&self.pairs).await?.context("the last statement is a query")
     }
 
-    /// Returns the numbers of the summary that stand before that of the rows of the result.
+    /// Returns the counts of the summary that come before the count of the rows of the result.
     pub(crate) fn counted(&self, run: &Run) -> Vec<(&'static str, u64)> {
         self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table))).collect()
     }
 
-    /// Returns those that stand behind it.
+    /// Returns the numbers of the summary that come after the count of the rows of the result.
     pub(crate) async fn summed(&self, run: &mut Run) -> Result<Vec<(&'static str, u64)>> {
         match self.summed {
             Some((query, names)) => Ok(names.into_iter().zip(run.numbers::<3>(query).await?).collect()),

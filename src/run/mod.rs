@@ -1,4 +1,5 @@
-//! A run of a method: the collections that it reads, the stages that it runs, the results that it writes, and what there is to say of it.
+//! A run of a method: the collections that it reads, the stages that it runs, the results that it writes, and its
+//! summary.
 
 mod collections;
 mod corpus_parts;
@@ -32,15 +33,15 @@ use crate::pipeline::{StageCache, Workspace};
 use crate::recall::Recall;
 use crate::session;
 
-/// Called with what happens in a run.
+/// A callback for the events of a run.
 pub(crate) type OnEvent = Arc<dyn Fn(Event<'_>) + Send + Sync>;
 
-/// The settings of a run, whatever the method.
+/// The settings of a run of any method.
 #[derive(Clone)]
 pub struct Settings {
-    /// The folder that keeps the tables that the run makes, and has those that earlier runs made.
+    /// The folder for the tables that the run makes, with those that earlier runs made.
     pub resume: Option<PathBuf>,
-    /// Called with what happens.
+    /// The callback for events.
     pub on_event: OnEvent,
 }
 
@@ -60,7 +61,7 @@ pub struct Run {
     began: Instant,
     /// The summaries of reading.
     read: Vec<corpus::Summary>,
-    /// The columns of the collection as the files have them that were read.
+    /// The columns of the collection, as they are in the files that were read.
     user_columns: Vec<UserColumn>,
     /// The number of documents that a method left out.
     left_out: u64,
@@ -68,7 +69,7 @@ pub struct Run {
     contents: Vec<Value>,
     /// The notes so far.
     notes: Vec<String>,
-    /// The method that makes the results, and what it counted, for those who read them later.
+    /// The method that makes the results, and its counts, for those who read the results later.
     method: Option<(&'static str, Value)>,
 }
 
@@ -78,7 +79,7 @@ impl Run {
         let on_event = Arc::clone(&settings.on_event);
         let on_stage = Box::new(move |file| on_event(Event::Stage(file)));
         let mut workspace = Workspace::try_new(engine.scratch(), engine.new_session()?, on_stage)?;
-        // Sorting takes longer, and what a machine has is enough for most joins.
+        // Sorting takes longer, and the memory of a machine is enough for most joins.
         workspace.hashes_rows = engine.given_memory().is_none();
         if engine.is_on_cluster() {
             workspace.finished = engine.shared_tables(settings.resume.as_deref(), &workspace.session)?;
@@ -100,7 +101,7 @@ impl Run {
         })
     }
 
-    /// Begins the same once more, but for what it has read.
+    /// Begins the same run once more. The new run keeps the start time, the summaries of reading, and the notes.
     pub(crate) fn again(&self) -> Result<Self> {
         let mut run = Self::begin(&self.engine, self.settings.clone())?;
         (run.began, run.read, run.notes) = (self.began, self.read.clone(), self.notes.clone());
@@ -111,23 +112,24 @@ impl Run {
         (self.settings.on_event)(event);
     }
 
-    /// Says something.
+    /// Tells a note at once, and keeps it for the summary.
     pub(crate) fn note(&mut self, text: String) {
         self.tell(Event::Note(&text));
         self.notes.push(text);
     }
 
-    /// Notes what is to be said with the summary.
+    /// Keeps a note for the summary.
     pub(crate) fn note_last(&mut self, text: String) {
         self.notes.push(text);
     }
 
-    /// Returns what a result is: the version of ibid, the method with its counts, the parameters, and what it was made of.
+    /// Returns the description of a result: the version of ibid, the method with its counts, the parameters, and the
+    /// inputs.
     pub(crate) fn about(&self) -> Value {
         self.about_with(&self.workspace.parameters)
     }
 
-    /// Returns the same with other parameters.
+    /// Returns the description with other parameters.
     pub fn about_with(&self, parameters: &Parameters) -> Value {
         let mut about = json!({ "ibid": env!("CARGO_PKG_VERSION") });
         if let Some((method, counts)) = &self.method {
@@ -139,7 +141,7 @@ impl Run {
         about
     }
 
-    /// Notes which method has run and what it counted.
+    /// Notes the method that has run, and its counts.
     pub(crate) fn note_method(&mut self, method: &'static str, summary: &Summary) {
         let capped = summary.capped.map(|capped| ("capped", capped));
         let counts = summary.counts.iter().copied().chain(capped).chain([("skipped", summary.skipped)]);
@@ -164,7 +166,7 @@ impl Run {
         self.workspace.run_all(&[query]).await?.context("it is a query")
     }
 
-    /// Returns the numbers that a query gives as columns of BIGINT of one row.
+    /// Returns the numbers in the BIGINT columns of a query of one row.
     pub(crate) async fn numbers<const N: usize>(&mut self, query: Query) -> Result<[u64; N]> {
         let rows = self.rows(query).await?;
         let rows = rows.collect().await.with_context(|| format!("in queries/{}", query.file))?;
@@ -178,11 +180,11 @@ impl Run {
     /// Returns the rows of a query as a table for people.
     pub(crate) async fn shown(&mut self, query: Query) -> Result<String> {
         let shown = self.rows(query).await?.to_string().await.with_context(|| format!("in queries/{}", query.file))?;
-        // Without rows there are no columns, either.
+        // A table without rows has no columns, either.
         Ok(if shown.starts_with("++") { "none".to_string() } else { shown })
     }
 
-    /// Says how many rows a query gives, if there are any, what of, and the first of them. Returns how many there are.
+    /// Notes the number of rows of a query, if there are any, with a text and the first rows. Returns the number.
     pub(crate) async fn list(&mut self, query: Query, what: &str) -> Result<u64> {
         let rows = self.rows(query).await?;
         let count = rows.clone().count().await.with_context(|| format!("in queries/{}", query.file))?;
@@ -193,19 +195,19 @@ impl Run {
         Ok(count as u64)
     }
 
-    /// Returns what was found of the pairs of the table `sampled`; `is_all` says that nothing was left out of the sample.
+    /// Returns the recall of the pairs in the table `sampled`. `is_all` means that the sample is everything.
     pub(crate) async fn recall(&mut self, is_all: bool) -> Result<Recall> {
         Ok(Recall::of_sums(self.numbers(query::CERTIFICATE_RECALL).await?, is_all))
     }
 
-    /// Returns the number of rows of a table of the collection, and of that of the other collection.
+    /// Returns the numbers of rows of a table of the collection, and of the same table of the other collection.
     pub(crate) async fn count(&self, table: &str) -> Result<[u64; 2]> {
         let session = &self.workspace.session;
         let other = session.table(format!("against_{table}")).await?.count().await?;
         Ok([session.table(table).await?.count().await? as u64, other as u64])
     }
 
-    /// Returns the number of records that reading left out, and of documents that a method did.
+    /// Returns the number of records that reading left out, and of documents that a method left out.
     pub(crate) fn skipped(&self) -> u64 {
         self.read.iter().map(|summary| summary.skipped_count).sum::<u64>() + self.left_out
     }
@@ -215,13 +217,13 @@ impl Run {
         self.left_out += documents;
     }
 
-    /// Makes a session of one thread with the limits of the run and no tables.
+    /// Makes a session of one thread, with the limits of the run and no tables.
     pub(crate) fn session_of_one_thread(&self) -> Result<SessionContext> {
         let shared = &self.workspace.session;
         Ok(session(shared.copied_config().with_target_partitions(1), shared.runtime_env())?)
     }
 
-    /// Returns the columns of the collection as the files have them that were read; none of a collection that is stored.
+    /// Returns the columns of the collection, as they are in the files that were read. A stored collection has none.
     pub(crate) fn user_columns(&self) -> &[UserColumn] {
         &self.user_columns
     }
@@ -231,7 +233,7 @@ impl Run {
         self.read.push(summary);
     }
 
-    /// Returns whether something was read that is not a corpus.
+    /// Returns true if something was read that is not a corpus.
     pub(crate) fn has_read(&self) -> bool {
         !self.read.is_empty()
     }

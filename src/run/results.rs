@@ -1,4 +1,4 @@
-//! Results: written beside their places, to be put there when they are whole.
+//! Results: written to staging files, which take their places when they are complete.
 
 use std::io::BufWriter;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::pipeline::is_out_of_memory;
 use crate::pipeline::query::Parameters;
 
 impl Run {
-    /// Writes a result beside its place. Returns the number of rows, too.
+    /// Writes a result to a staging file. Returns the number of rows, too.
     pub async fn stage(
         &self,
         rows: DataFrame,

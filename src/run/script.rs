@@ -14,7 +14,7 @@ use crate::pipeline::query::{Parameters, Query};
 use crate::store::{Stores, redacted, redacted_url};
 
 impl Compared<'_> {
-    /// Returns what would run: the statements that make the collections known, and those of `parts` with their parameters.
+    /// Returns the statements that register the collections, and those of `parts` with their parameters.
     pub(crate) fn script(&self, parts: &[(Parameters, Vec<Query>)], stores: &Arc<Stores>) -> Result<String> {
         let mut statements = Vec::new();
         let other = self.against.map(|inputs| ("against_", inputs));
@@ -42,12 +42,12 @@ impl Compared<'_> {
     }
 }
 
-/// Inputs as they are written, without secrets.
+/// Returns inputs as they are written, without secrets.
 pub(crate) fn shown(inputs: &[String]) -> String {
     inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the statements that make the documents known whose text is to be ignored.
+/// Returns the statements that register the documents whose text is to be ignored.
 pub(crate) fn ignored_statements(
     inputs: &[String],
     reading: &corpus::Options,
@@ -59,7 +59,7 @@ pub(crate) fn ignored_statements(
     }
 }
 
-/// The statements that make inputs known once they have been read in.
+/// Returns the statements that register inputs, once they have been ingested.
 pub(crate) fn read_first(prefix: &str, inputs: &[String], reading: &corpus::Options, needed: Needed) -> Vec<String> {
     let corpus = format!("{prefix}corpus");
     let mut statements: Vec<_> = needed
@@ -69,7 +69,7 @@ pub(crate) fn read_first(prefix: &str, inputs: &[String], reading: &corpus::Opti
         .collect();
     if let Some(first) = statements.first_mut() {
         let inputs = inputs.iter().map(|input| quoted(&redacted_url(input)));
-        // A text that is optional is one of a method that reads other columns.
+        // The text is optional in methods that read other columns.
         let text_column = reading.text_column.as_ref().filter(|_| !reading.text_is_optional);
         let columns = [("--text-column", text_column), ("--id-column", reading.id_column.as_ref())];
         let columns = columns.into_iter().filter_map(|(option, name)| Some(format!("{option} {}", quoted(name?))));
@@ -80,7 +80,7 @@ pub(crate) fn read_first(prefix: &str, inputs: &[String], reading: &corpus::Opti
     statements
 }
 
-/// An argument as a shell takes it.
+/// Quotes an argument for a shell.
 fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-:=,@%+".contains(c);
     if !argument.is_empty() && argument.chars().all(is_plain) {

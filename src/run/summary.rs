@@ -9,16 +9,16 @@ use crate::pipeline::query;
 use crate::recall::Recall;
 use crate::store::StoreTraffic;
 
-/// The capped texts and skipped records that are listed.
+/// Upper bound of the capped texts and skipped records that are listed.
 pub(crate) const LISTED: usize = 10;
 
 /// An event of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A stage begins: `reading`, `writing`, or a file of `queries/`.
+    /// The beginning of a stage: `reading`, `writing`, or a file of `queries/`.
     Stage(&'a str),
-    /// Something is worth to be said before the run ends. It stands among the notes of the [`Summary`], too.
+    /// A note that is told before the run ends. The notes of the [`Summary`] have it, too.
     Note(&'a str),
 }
 
@@ -48,15 +48,15 @@ pub struct Summary {
     pub skipped: u64,
     /// The first thousand records that reading left out of each collection.
     pub skipped_records: Vec<Skipped>,
-    /// Sentences on what was left out or passed over while reading.
+    /// Sentences on the records and files that reading left out or skipped.
     pub left_out: Vec<String>,
-    /// Sentences on what else there is to know.
+    /// Sentences on other facts about the run.
     pub notes: Vec<String>,
     /// The traffic of the engine to and from object stores, since it was made.
     pub traffic: Vec<StoreTraffic>,
     /// The seconds from the beginning of the run.
     pub seconds: f64,
-    /// The bytes of memory that the process has at the end of the run, where the system tells.
+    /// The bytes of memory that the process has at the end of the run, if the system tells.
     pub memory: Option<usize>,
 }
 
@@ -69,7 +69,7 @@ impl Summary {
 }
 
 impl Run {
-    /// Returns what there is to say. `fate` is what became of capped texts, where there may be some.
+    /// Returns the summary. `fate` says what happened to capped texts, if there may be some.
     pub(crate) async fn summary(
         &mut self,
         counts: Vec<(&'static str, u64)>,
@@ -85,7 +85,7 @@ impl Run {
         Ok(self.summary_of(counts, fate.map(|_| capped)))
     }
 
-    /// Returns the same without looking for what else there is to know.
+    /// Returns the summary without looking for more notes.
     pub fn summary_of(&self, counts: Vec<(&'static str, u64)>, capped: Option<u64>) -> Summary {
         Summary {
             counts,
@@ -100,7 +100,7 @@ impl Run {
         }
     }
 
-    /// Notes how many documents were not compared with themselves, and what does that.
+    /// Notes the number of documents that were not compared with themselves, and the remedy.
     pub(crate) fn note_twins(&mut self, remedy: &str) {
         let twins = self.workspace.rows_of(query::UNITS_TWINS);
         if twins > 0 {
@@ -145,7 +145,7 @@ fn left_out(summary: &corpus::Summary) -> Vec<String> {
     said
 }
 
-/// Returns sentences on what was dropped of pages of HTML.
+/// Returns sentences on the boilerplate that was dropped from pages of HTML.
 fn dropped(Dropped { pages, whole, bytes, dropped }: Dropped) -> Vec<String> {
     let mut said = Vec::new();
     if pages > 0 {
@@ -162,7 +162,7 @@ fn dropped(Dropped { pages, whole, bytes, dropped }: Dropped) -> Vec<String> {
     said
 }
 
-/// Returns what was found of the pairs of a sample `of` something.
+/// Returns a sentence on the recall of the pairs of a sample `of` something.
 pub(crate) fn describe_recall(of: &str, recall: Recall) -> String {
     format!(
         "of a sample of {of} {} of {} pairs were found: {}",
@@ -172,7 +172,7 @@ pub(crate) fn describe_recall(of: &str, recall: Recall) -> String {
     )
 }
 
-/// Returns a number with its thousands apart.
+/// Returns a number with separators of thousands.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);

@@ -1,4 +1,4 @@
-//! The seal of a manifest: the XXH3 hash of the text before it, which is the last that the manifest says.
+//! The seal of a manifest, which is its last member: the XXH3 hash of the text before it.
 
 use anyhow::{Result, bail};
 use serde_json::Value;
@@ -8,12 +8,12 @@ use super::Root;
 
 const SEAL: &str = "seal";
 
-/// The end of a manifest that begins with this text.
+/// Returns the end of a manifest that begins with this text.
 fn end_of(beginning: &[u8]) -> String {
     format!(",\n  \"{SEAL}\": \"{}\"\n}}\n", Root(xxh3_64(beginning)))
 }
 
-/// An object as text, with its seal. One that it has is replaced.
+/// Returns an object as text, with its seal, which replaces any older seal.
 pub(crate) fn sealed_json(mut json: Value) -> Result<String> {
     if let Some(members) = json.as_object_mut() {
         members.shift_remove(SEAL);
@@ -24,7 +24,7 @@ pub(crate) fn sealed_json(mut json: Value) -> Result<String> {
     Ok(text + &end)
 }
 
-/// Fails where a byte of a manifest is another than was written.
+/// Fails if a byte of a manifest has changed since it was written.
 pub(crate) fn check_json(text: &[u8]) -> Result<()> {
     let beginning = text.len().saturating_sub(end_of(&[]).len());
     let (beginning, end) = text.split_at(beginning);
@@ -34,7 +34,7 @@ pub(crate) fn check_json(text: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Whether a text that may be damaged ends as manifests do.
+/// Returns true if a text, which may be damaged, ends as manifests do.
 pub(crate) fn ends_sealed(text: &[u8]) -> bool {
     let end = end_of(&[]);
     let is_like = |(found, written): (&u8, &u8)| found == written || written.is_ascii_hexdigit();

@@ -1,16 +1,17 @@
-//! Seals: checksums within the Parquet files that ibid writes, by which a reader knows each byte that it reads.
+//! Seals: checksums within the Parquet files that ibid writes, with which a reader verifies each byte that it reads.
 //!
-//! Parquet has a checksum for pages, which few writers set, and none for its footer: of files with a flipped byte most are
-//! read, with other rows. So the footer of each file of ours has three more pairs of key and value:
+//! Parquet has a checksum for pages, which few writers set, and none for its footer. Most files with a flipped byte can
+//! be read, with other rows. So the footer of each file that ibid writes has three more pairs of key and value:
 //!
-//! * `ibid.result`: what the file is, as JSON,
+//! * `ibid.result`: a description of the file, as JSON,
 //! * `ibid.blocks`: the XXH3 hash of each 256 KiB of the row groups,
-//! * `ibid.seal`: the XXH3 hash of all that follows the row groups, the footer with the hashes of the blocks among it, where the
-//!   seal itself counts as sixteen zeros.
+//! * `ibid.seal`: the XXH3 hash of all that follows the row groups, including the footer with the hashes of the blocks.
+//!   The seal itself counts as sixteen zeros there.
 //!
-//! So the seal stands for the whole file: what has the same seal has the same bytes. Other programs read such a file as any
-//! other. [`SealedWriter`] writes it without going back, [`SealedStore`](crate::store::SealedStore) checks what queries read of it, block by
-//! block, and [`verify`](crate::store::verify) checks all of it. A manifest is JSON, and ends with a seal of its own.
+//! So the seal identifies the whole file: files with the same seal have the same bytes. Other programs read such a file
+//! as any other. [`SealedWriter`] writes it without going back, [`SealedStore`](crate::store::SealedStore) verifies
+//! each block that queries read, and [`verify`](crate::store::verify) verifies all of it. A manifest is JSON, and ends
+//! with a seal of its own.
 
 mod json;
 mod writer;
@@ -29,34 +30,34 @@ use crate::thrift::check_schema;
 pub(crate) use self::json::{check_json, ends_sealed, sealed_json};
 pub(crate) use self::writer::{SealedWriter, Written};
 
-/// How many bytes a hash stands for.
+/// Number of bytes of a hashed block.
 pub(crate) const BLOCK: usize = 256 << 10;
 
 const RESULT: &str = "ibid.result";
 const BLOCKS: &str = "ibid.blocks";
 const SEAL: &str = "ibid.seal";
 
-/// What files of ours say that made them.
+/// The program name in the files that ibid writes.
 const CREATED_BY: &str = concat!("ibid ", env!("CARGO_PKG_VERSION"));
 
-/// A seal until it is known.
+/// Placeholder for a seal that is not known yet.
 const UNSEALED: &str = "0000000000000000";
 
-/// How a Parquet file ends: the length of the footer, and four letters.
+/// Number of bytes at the end of a Parquet file that hold the length of the footer, and four letters.
 pub(crate) const END: usize = 8;
 
-/// What the end of a file says of all of it.
+/// The seal of a file, and what its footer says with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seal {
     pub(crate) rows: u64,
     pub(crate) result: String,
     pub(crate) root: Root,
-    /// How many bytes the row groups have.
+    /// The number of bytes of the row groups.
     pub(crate) covered: u64,
     blocks: Vec<u64>,
 }
 
-/// The hash that stands for a file.
+/// The hash that identifies a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Root(pub(crate) u64);
 
@@ -80,22 +81,22 @@ impl fmt::Debug for Root {
     }
 }
 
-/// What the end of a file is found to be.
+/// The result of reading the end of a file.
 pub(crate) enum End {
-    /// No file of ours.
+    /// A file that is not ours.
     Unsealed,
-    /// So many bytes of the end are needed to tell.
+    /// The number of bytes of the end that are needed to tell.
     Needs(u64),
     Sealed(Seal),
 }
 
 impl Seal {
-    /// Reads the end of a file of `size` bytes, of which `end` are the last ones.
+    /// Reads the seal from `end`, the last bytes of a file of `size` bytes.
     pub(crate) fn of_end(end: &[u8], size: u64) -> Result<End> {
         let Some([length @ .., b'P', b'A', b'R', b'1']) = end.last_chunk::<END>() else { return Ok(End::Unsealed) };
         let footer = u64::from(u32::from_le_bytes([length[0], length[1], length[2], length[3]])) + END as u64;
         if footer > size {
-            // Not left to the reader of Parquet, which counts on it.
+            // The reader of Parquet relies on this without checking it.
             bail!("it is no sound Parquet file: its footer would be longer than the file");
         }
         let Some(footer) = last(end, footer) else { return Ok(End::Needs(footer)) };
@@ -122,7 +123,7 @@ impl Seal {
         let covered: u64 = covered.parse().ok().filter(|covered| *covered <= size).with_context(damaged)?;
         let rest = size - covered;
         let Some(rest) = last(end, rest) else { return Ok(End::Needs(rest)) };
-        // As it is written: capitals would be read, too.
+        // As it is written: the parser would accept capitals, too.
         let root: Root = seal.parse().ok().filter(|root: &Root| root.to_string() == seal).with_context(damaged)?;
         let found = root_of(&mut rest.to_vec(), seal).with_context(damaged)?;
         if found != root {
@@ -133,7 +134,7 @@ impl Seal {
         Ok(End::Sealed(Self { rows, result: result.to_string(), root, covered, blocks: blocks.with_context(damaged)? }))
     }
 
-    /// Checks the bytes from `from` on, where the first block begins that they reach into, up to the end of a block.
+    /// Checks bytes that begin at `from`, the start of a block, and go up to the end of a block.
     pub(crate) fn check(&self, bytes: &[u8], from: u64) -> Result<()> {
         let covered = usize::try_from(self.covered.saturating_sub(from)).unwrap_or(usize::MAX).min(bytes.len());
         let first = usize::try_from(from / BLOCK as u64)?;
@@ -152,30 +153,30 @@ impl Seal {
     }
 }
 
-/// The last bytes of what is at hand, if it has as many.
+/// Returns the last `count` bytes, if there are as many.
 fn last(bytes: &[u8], count: u64) -> Option<&[u8]> {
     bytes.get(bytes.len().checked_sub(usize::try_from(count).ok()?)?..)
 }
 
-/// The hash of what follows the row groups, in which `seal` is put back to zeros.
+/// Returns the hash of the bytes behind the row groups, in which `seal` is replaced by zeros.
 fn root_of(end: &mut [u8], seal: &str) -> Option<Root> {
     let place = place_of_seal(end, seal)?;
     end[place].copy_from_slice(UNSEALED.as_bytes());
     Some(Root(xxh3_64(end)))
 }
 
-/// Where the seal stands.
+/// Returns the position of the seal.
 fn place_of_seal(end: &[u8], seal: &str) -> Option<std::ops::Range<usize>> {
     if seal.len() != UNSEALED.len() {
         return None;
     }
-    // As Thrift's compact protocol has it: the key, the mark of the field that follows, the length. Ours is the last pair.
+    // In Thrift's compact protocol: the key, the mark of the field that follows, the length. Ours is the last pair.
     let marked = [SEAL.as_bytes(), &[0x18, 16], seal.as_bytes()].concat();
     let end = memmem::rfind(end, &marked)? + marked.len();
     Some(end - seal.len()..end)
 }
 
-/// Hashes as text.
+/// Formats hashes as text.
 fn text_of_hashes(hashes: &[u64]) -> String {
     use fmt::Write as _;
     hashes.iter().fold(String::with_capacity(16 * hashes.len()), |mut text, hash| {

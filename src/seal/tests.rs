@@ -14,7 +14,7 @@ use super::*;
 use crate::session;
 use crate::store::{Verified, seal_of, verify};
 
-/// A file of numbers that compress little.
+/// Writes a file of numbers that compress little.
 fn written(to: &Path, rows: i64, groups: usize) -> Written {
     let schema =
         Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false), Field::new("text", DataType::Utf8, false)]));
@@ -32,7 +32,7 @@ fn written(to: &Path, rows: i64, groups: usize) -> Written {
     writer.close(&serde_json::json!({ "of": "numbers" })).unwrap().1
 }
 
-/// What a query reads of a file, with ranges of all kinds, or the error.
+/// Runs a query that reads ranges of all kinds from a file.
 async fn sum(path: &Path) -> datafusion::error::Result<(i64, i64)> {
     let session = session(Default::default(), Default::default()).unwrap();
     session.register_parquet("t", path.to_str().unwrap(), ParquetReadOptions::default()).await?;
@@ -110,13 +110,14 @@ fn files_of_others_have_no_seal_and_are_no_error() {
     let file = std::fs::File::create(&path).unwrap();
     parquet::arrow::ArrowWriter::try_new(file, schema, None).unwrap().close().unwrap();
     assert!(matches!(verify(&path, &Arc::default()), Ok(Verified::Unsealed)));
-    // What nobody can follow may be anything.
+    // A footer that cannot be read may be of any file.
     std::fs::write(&path, b"\0\0\0\0PAR1").unwrap();
     let error = format!("{:#}", verify(&path, &Arc::default()).unwrap_err());
     assert!(error.ends_with("it is no sound Parquet file: its footer is damaged"), "{error}");
 }
 
-/// They took 40 KB for each of its columns, and eight bytes more for each of its values, beside the rows that are counted.
+/// Checks that wide tables have none: they took 40 KB for each column, and eight bytes more for each value, in addition
+/// to the rows that are counted.
 #[test]
 fn a_wide_table_has_no_dictionaries() {
     for (columns, has) in [(3, true), (600, false)] {
@@ -173,7 +174,7 @@ async fn a_file_cut_short_is_an_error() {
     }
 }
 
-/// How many flipped bytes are tried.
+/// Returns the number of flipped bytes that are tried.
 fn flips() -> u32 {
     std::env::var("IBID_FLIPS").ok().and_then(|count| count.parse().ok()).unwrap_or(75)
 }
@@ -201,7 +202,7 @@ fn each_flipped_byte_is_found_by_verify_and_gives_a_query_no_other_rows() {
     });
 }
 
-/// Readers follow what Arrow notes of a schema as deep as it is nested, up to a limit of their own.
+/// Checks the limit of nesting. Readers follow the nesting of Arrow's schema, up to a limit of their own.
 #[test]
 fn what_is_nested_too_deep_to_be_read_is_not_written() {
     let nested = |levels: usize| {

@@ -10,14 +10,14 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{BLOCK, BLOCKS, CREATED_BY, RESULT, Root, SEAL, UNSEALED, place_of_seal, root_of, text_of_hashes};
 
-/// How many columns may have dictionaries, each of which takes 40 KB before there is a value, and eight bytes of a value that nobody
-/// counts.
+/// Upper bound of the number of columns with dictionaries. Each dictionary takes 40 KB before there is a value, and
+/// eight bytes per value that are not counted.
 const MOST_DICTIONARIES: usize = 512;
 
-/// How deep a column may be nested: readers of the schema that Arrow puts beside that of Parquet follow it as far as that.
+/// Upper bound of the nesting of a column: readers of the schema that Arrow puts beside Parquet's follow it no deeper.
 const MOST_LEVELS: usize = 50;
 
-/// Writes a Parquet file that is sealed.
+/// A writer of a sealed Parquet file.
 pub(crate) struct SealedWriter<W: Write + Send> {
     writer: ArrowWriter<Sealing<W>>,
     rows: u64,
@@ -49,7 +49,7 @@ impl<W: Write + Send> SealedWriter<W> {
         Ok(self.writer.write(batch)?)
     }
 
-    /// Ends the row group if it takes more than so many bytes of memory.
+    /// Ends the row group if it takes more than `bytes` bytes of memory.
     pub(crate) fn end_group_above(&mut self, bytes: usize) -> Result<()> {
         if self.writer.in_progress_size() > bytes {
             self.writer.flush()?;
@@ -57,7 +57,7 @@ impl<W: Write + Send> SealedWriter<W> {
         Ok(())
     }
 
-    /// Ends the file, of which `result` says what it is. Gives what was written to.
+    /// Ends the file, which `result` describes. Returns the underlying writer.
     pub(crate) fn close(mut self, result: &serde_json::Value) -> Result<(W, Written)> {
         self.writer.flush()?;
         self.writer.sync()?;
@@ -74,7 +74,7 @@ impl<W: Write + Send> SealedWriter<W> {
     }
 }
 
-/// Whether a type is nested deeper than so many levels.
+/// Returns true if a type is nested more than `levels` deep.
 fn is_deeper_than(kind: &DataType, levels: usize) -> bool {
     let Some(levels) = levels.checked_sub(1) else { return kind.is_nested() };
     match kind {
@@ -96,7 +96,7 @@ fn is_interval(kind: &DataType) -> bool {
     }
 }
 
-/// What was written of a file.
+/// The size and the seal of a file that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) rows: u64,
@@ -104,12 +104,12 @@ pub(crate) struct Written {
     pub(crate) seal: Root,
 }
 
-/// Hashes what passes, and holds back what follows the row groups.
+/// A writer that hashes the row groups as they pass, and holds back the bytes behind them.
 struct Sealing<W> {
     to: W,
     bytes: u64,
     hash: Xxh3Default,
-    /// How many bytes of the block have passed.
+    /// The number of bytes of the current block that have passed.
     in_block: usize,
     blocks: Vec<u64>,
     end: Option<Vec<u8>>,
@@ -120,7 +120,7 @@ impl<W: Write> Sealing<W> {
         Self { to, bytes: 0, hash: Xxh3Default::new(), in_block: 0, blocks: Vec::new(), end: None }
     }
 
-    /// Ends the row groups: how many bytes they have, and the hash of each block of these.
+    /// Ends the row groups. Returns their size in bytes, and the hash of each of their blocks.
     fn end_blocks(&mut self) -> (u64, Vec<u64>) {
         if self.in_block > 0 {
             self.blocks.push(self.hash.digest());
@@ -129,7 +129,7 @@ impl<W: Write> Sealing<W> {
         (self.bytes, std::mem::take(&mut self.blocks))
     }
 
-    /// Puts the seal in its place, and writes what was held back.
+    /// Puts the seal in its place, and writes the bytes that were held back.
     fn end(mut self) -> Result<(W, u64, Root)> {
         let lost = "internal error: a footer without a seal; please report it";
         let mut end = self.end.take().context(lost)?;

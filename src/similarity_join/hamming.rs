@@ -1,4 +1,4 @@
-//! A condition on the distance of two codes as one on the similarity of two sets.
+//! Rewrites of conditions on the Hamming distance of two codes to conditions on the similarity of two sets.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -11,14 +11,15 @@ use ibid_udfs::similarity::{Side, is_hamming};
 use super::node::SimilarityJoin;
 use super::predicate::SimilarityPredicate;
 
-/// What follows from `hamming(a, b) <= k`: `overlap(hamming_bands(a, k), hamming_bands(b, k)) >= 1`.
+/// Returns the condition that follows from `hamming(a, b) <= k`:
+/// `overlap(hamming_bands(a, k), hamming_bands(b, k)) >= 1`.
 pub(super) fn shared_band(conjunct: &Expr) -> Option<Expr> {
     let ([a, b], k) = distance(conjunct)?;
     Some(overlap(hamming_bands(a.clone(), k), hamming_bands(b.clone(), k)).gt_eq(lit(1_i64)))
 }
 
-/// The codes of the left and of the right input of which a join asks, as its predicate follows from that, to differ in at most so
-/// many of so many bits.
+/// The codes of a join whose predicate follows from a condition on their Hamming distance: the code of the left and of
+/// the right input, their number of bits, and the largest distance that matches.
 pub(super) struct NearCodes {
     pub(super) left: Expr,
     pub(super) right: Expr,
@@ -51,14 +52,14 @@ impl NearCodes {
     }
 }
 
-/// Reads a condition on the distance of two codes as these and the most bits that may differ.
+/// Reads a condition on the distance of two codes as the codes and the largest distance allowed.
 fn distance(conjunct: &Expr) -> Option<([&Expr; 2], i64)> {
     let (function, k) = at_most(conjunct)?;
     let [a, b] = function.args.as_slice() else { return None };
     (is_hamming(&function.func) && k >= 0).then_some(([a, b], k))
 }
 
-/// Reads `f <= k`, `k >= f`, `f < k`, `k > f` and `f = k` as a function and the most it may be.
+/// Reads `f <= k`, `k >= f`, `f < k`, `k > f` and `f = k` as a function and its largest value allowed.
 fn at_most(expr: &Expr) -> Option<(&ScalarFunction, i64)> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else { return None };
     let (function, op, most) = match (left.as_ref(), right.as_ref()) {

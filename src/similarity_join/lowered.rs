@@ -112,14 +112,14 @@ impl Input {
             LogicalPlanBuilder::new_from_arc(Arc::clone(input)).project(columns.iter().cloned().chain([packing]))?;
         columns.push(col(&set_name));
         columns.push(prefix_filter(col(&set_name), measure, threshold).alias(&token));
-        // A NULL set matches nothing, whatever the other keys of the join say of NULLs.
+        // A NULL set matches nothing, even if the join compares NULL keys as equal.
         let without_nulls = UnnestOptions::new().with_preserve_nulls(false);
         let plan =
             builder.project(columns)?.unnest_column_with_options(Column::from_name(&token), without_nulls)?.build()?;
         Ok(Self { plan, set: set_name, token, packed })
     }
 
-    /// `expr` with the packed column in place of the one that it was made from.
+    /// Returns `expr` with the unpacked set in place of the column that is carried packed only.
     fn unpacked(&self, expr: Expr) -> Result<Expr> {
         match &self.packed {
             Some(column) => replace(expr, &Expr::Column(column.clone()), &unpack_set(col(&self.set))),
@@ -130,7 +130,7 @@ impl Input {
 
 fn replace(expr: Expr, from: &Expr, to: &Expr) -> Result<Expr> {
     expr.transform_down(|node| {
-        // What is put in is not looked at again.
+        // The replacement itself is not searched again.
         Ok(if node == *from {
             Transformed::new(to.clone(), true, TreeNodeRecursion::Jump)
         } else {

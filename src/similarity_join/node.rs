@@ -21,20 +21,20 @@ pub(super) struct SimilarityJoin {
     pub(super) on_any: OnAny,
     /// Equalities of an expression of the left and one of the right input.
     pub(super) on: Vec<(Expr, Expr)>,
-    /// What else must hold.
+    /// The rest of the join's condition.
     pub(super) filter: Option<Expr>,
     pub(super) null_equality: NullEquality,
     schema: DFSchemaRef,
 }
 
-/// The conditions of which a pair must meet at least one.
+/// The conditions of a join; a pair must meet at least one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Hash)]
 pub(super) struct OnAny {
     pub(super) first: Disjunct,
     pub(super) others: Vec<Disjunct>,
 }
 
-/// A similarity, and what else must hold of a pair.
+/// A similarity and the further conditions on a pair.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Hash)]
 pub(super) struct Disjunct {
     pub(super) predicate: SimilarityPredicate,
@@ -42,12 +42,12 @@ pub(super) struct Disjunct {
 }
 
 impl OnAny {
-    /// All of them, in the order in which they are written.
+    /// Returns all conditions, in the order in which they are written.
     pub(super) fn all(&self) -> impl Iterator<Item = &Disjunct> {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    /// The same conditions after they are mapped one by one.
+    /// Maps the conditions one by one.
     fn try_map(&self, mut f: impl FnMut(&Disjunct) -> Result<Disjunct>) -> Result<Self> {
         Ok(Self { first: f(&self.first)?, others: self.others.iter().map(f).collect::<Result<_>>()? })
     }
@@ -79,7 +79,7 @@ impl fmt::Display for OnAny {
 }
 
 impl SimilarityJoin {
-    /// The node in place of `join`, whose condition is `on_any` and `filter`.
+    /// Returns the node that replaces `join`, whose condition is `on_any` and `filter`.
     pub(super) fn of(join: Join, on_any: OnAny, filter: Option<Expr>) -> Result<Self> {
         let (left, right) = (Arc::unwrap_or_clone(join.left), Arc::unwrap_or_clone(join.right));
         let swapped = match join.join_type {
@@ -94,7 +94,7 @@ impl SimilarityJoin {
         Self::try_new((right, left), swapped, on_any, on, filter, join.null_equality)
     }
 
-    /// The join of a left and a right input.
+    /// Makes the join of a left and a right input.
     pub(super) fn try_new(
         (left, right): (LogicalPlan, LogicalPlan),
         join_type: JoinType,
@@ -107,7 +107,7 @@ impl SimilarityJoin {
         Ok(Self { left, right, join_type, on_any, on, filter, null_equality, schema })
     }
 
-    /// Whether both inputs are one, read under two names.
+    /// Returns true if both inputs are the same plan, read under two names.
     fn is_self_join(&self) -> Result<bool> {
         fn without_name(plan: &LogicalPlan) -> &LogicalPlan {
             match plan {
@@ -123,7 +123,7 @@ impl SimilarityJoin {
         Ok(!is_volatile)
     }
 
-    /// Whether both sides are the same rows with the same sets and keys, so that one reading is enough.
+    /// Returns true if both sides are the same rows with the same sets and keys, so that reading them once is enough.
     pub(super) fn is_read_once(&self) -> bool {
         let columns = |expr: &Expr, schema: &DFSchema| {
             let expr = expr.clone().transform(|part| {
@@ -146,7 +146,7 @@ impl SimilarityJoin {
             && self.is_self_join().unwrap_or(false)
     }
 
-    /// The columns of each input that the node needs for itself.
+    /// Returns the columns of each input that the node itself needs.
     fn columns_needed(&self) -> (Vec<usize>, Vec<usize>) {
         let mut needed = (Vec::new(), Vec::new());
         for column in self.expressions().iter().flat_map(Expr::column_refs) {
@@ -157,7 +157,8 @@ impl SimilarityJoin {
     }
 }
 
-/// Which tables a plan reads, by where they are in memory: two may have one name, as those of a table function have.
+/// Returns the memory addresses of the tables that a plan reads. Names do not identify tables: two tables of a table
+/// function have the same name.
 fn tables(plan: &LogicalPlan) -> Result<Vec<usize>> {
     let mut tables = Vec::new();
     plan.apply_with_subqueries(|plan| {
@@ -205,7 +206,7 @@ impl UserDefinedLogicalNodeCore for SimilarityJoin {
     }
 
     fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        // Rewritten expressions may be given their old names, which nobody reads here.
+        // Rewritten expressions may be aliased to their old names, which are not needed here.
         let (mut exprs, mut inputs) = (exprs.into_iter().map(Expr::unalias), inputs.into_iter());
         let mut next = || match exprs.next() {
             Some(expr) => Ok(expr),
@@ -241,7 +242,7 @@ impl UserDefinedLogicalNodeCore for SimilarityJoin {
     }
 }
 
-/// The schema follows from the rest, and cannot be compared.
+/// The schema follows from the other fields and has no order, so it is not compared.
 impl PartialOrd for SimilarityJoin {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let key = |node: &Self| (node.join_type, node.on.clone(), node.filter.clone());

@@ -12,11 +12,12 @@ use super::node::{Disjunct, OnAny, SimilarityJoin};
 use super::predicate::{SimilarityPredicate, is_lowered};
 use crate::config::{IbidOptions, Strategy};
 
-/// Recognises joins on a similarity and plans them by `ibid.similarity_join.strategy`.
+/// Optimizer rule that recognises joins on a similarity and plans them by `ibid.similarity_join.strategy`.
 ///
-/// The rule stands behind those that move filters, so that filters on one input are below the join by then, and before the
-/// one that prunes columns, to which the node says what it needs. Other kinds of join than the strategy knows, volatile arguments,
-/// thresholds that are not constants or not above 0, and `OR` with anything that is no similarity keep the nested loop.
+/// The rule runs after the rules that move filters, so that filters on one input are below the join by then. It runs
+/// before the rule that prunes columns, which asks the node for the columns it needs. The nested loop join stays for
+/// join types that the strategy does not support, volatile arguments, thresholds that are not constants or not above 0,
+/// and `OR` with a condition that is not a similarity.
 #[derive(Debug)]
 pub(crate) struct SimilarityJoinRule;
 
@@ -48,7 +49,7 @@ impl OptimizerRule for SimilarityJoinRule {
                 JoinType::RightAnti,
             ],
         };
-        // `NOT IN` asks for NULLs in a way of its own.
+        // `NOT IN` (a null-aware join) treats NULLs differently.
         let is_known = joins.contains(&join.join_type) && !join.null_aware;
         let found = if is_known { find_condition(&join, strategy == Strategy::Bitmap)? } else { None };
         match found {
@@ -64,8 +65,8 @@ impl OptimizerRule for SimilarityJoinRule {
     }
 }
 
-/// Finds a similarity that the condition of a join implies, or else several of which it implies one; gives the rest of the condition
-/// beside it.
+/// Finds a similarity that the condition of a join implies, or else several similarities, at least one of which it
+/// implies. Returns them with the rest of the condition.
 fn find_condition(join: &Join, codes_first: bool) -> Result<Option<(OnAny, Vec<Expr>)>> {
     let Some(condition) = &join.filter else { return Ok(None) };
     if is_lowered(condition)? {
@@ -93,8 +94,9 @@ fn any_of(conjunct: &Expr, join: &Join) -> Option<OnAny> {
     Some(OnAny { first: disjuncts.next()?, others: disjuncts.collect() })
 }
 
-/// Takes a similarity predicate out of conditions that must all hold; rather one on codes than one on sets, if that is asked for. The
-/// distance of codes stays among the conditions, as codes that share a band still may be far apart.
+/// Takes a similarity predicate out of conditions that must all hold. If `codes_first` is set, it prefers a predicate
+/// on codes to one on sets. The distance of codes stays among the conditions, because codes that share a band may still
+/// be far apart.
 fn take_predicate(conjuncts: &mut Vec<Expr>, join: &Join, codes_first: bool) -> Option<SimilarityPredicate> {
     let recognise = |conjunct: &Expr| SimilarityPredicate::recognise(conjunct, join.left.schema(), join.right.schema());
     let on_codes = conjuncts.iter().filter_map(shared_band).find_map(|shared_band| recognise(&shared_band));

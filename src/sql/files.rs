@@ -29,15 +29,15 @@ use crate::index::Index;
 use crate::seal::Root;
 use crate::store::{Address, Explained, Found, Location, MAGIC, Stores, check_root, redacted};
 
-/// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
+/// The extensions of files that are tables. All but the first may be followed by an extension of [`COMPRESSED`].
 const TABLES: [&str; 6] = ["parquet", "csv", "tsv", "json", "jsonl", "ndjson"];
 
 const COMPRESSED: [&str; 4] = ["gz", "zst", "bz2", "xz"];
 
-/// Lets files be named where tables are, in FROM and in LOCATION.
+/// Allows names of files in place of tables, in FROM and in LOCATION.
 ///
-/// As [`SessionContext::enable_url_table`] does, which knows JSON lines only by the name `.json`, and says of a file
-/// that is not there that a table was not found.
+/// [`SessionContext::enable_url_table`] does so, too, but knows JSON lines only by the extension `.json`, and reports a
+/// missing file as a missing table.
 pub(crate) fn with_file_tables(session: SessionContext) -> Result<SessionContext> {
     let tables = Arc::new(FileTables::default());
     let catalogs = Arc::clone(session.state_ref().read().catalog_list());
@@ -55,10 +55,10 @@ pub(crate) fn with_file_tables(session: SessionContext) -> Result<SessionContext
     Ok(session)
 }
 
-/// Finds files that are named as tables.
+/// The factory of tables that are named by files.
 #[derive(Debug, Default)]
 struct FileTables {
-    /// Which has the session that asks.
+    /// The factory of DataFusion, which has the session that asks.
     listing: DynamicListTableFactory,
 }
 
@@ -68,7 +68,8 @@ impl UrlTableFactory for FileTables {
         if Address::of(name).or_else(|error| plan_err!("{error:#}"))?.is_some() {
             return table(name, &self.state()?).await.map(Some);
         }
-        // Every name that is no table comes by here, also that of a table that is to be made, and of a folder by chance.
+        // Every name that is not a table gets here, including the name of a table that is being created, which a folder
+        // may have by chance.
         let is_path = name.contains('/') || kind(name).is_some();
         if !is_path && Manifest::is_in(Path::new(name)) {
             return Ok(None);
@@ -91,15 +92,15 @@ impl FileTables {
     }
 }
 
-/// What names in FROM or LOCATION stand for.
+/// The table that names in FROM or LOCATION refer to.
 enum Named {
     Files(Box<Found>),
-    /// The files of an index, which is no folder of them.
+    /// A table of an index, which is not a folder of table files.
     Index(Arc<dyn TableProvider>),
 }
 
 impl Named {
-    /// Finds what makes one table.
+    /// Finds the files or the index of one table.
     async fn find(names: &[String], session: &SessionState) -> Result<Self> {
         let stores = Stores::of_session(session);
         let mut locations = names.iter().map(|name| location(name, &stores)).collect::<Result<Vec<_>>>()?;
@@ -112,7 +113,7 @@ impl Named {
             return Ok(Self::Index(index));
         }
         let mut manifests = Manifests::new();
-        // What is in a store is asked for as seldom as can be.
+        // As few requests as possible are sent to a store.
         if let [location] = locations.as_mut_slice()
             && is_of_corpus(location)
         {
@@ -141,7 +142,7 @@ impl Named {
     }
 }
 
-/// The location of a name that may be one of a file.
+/// Returns the location of a name that may be the name of a file.
 fn location(name: &str, stores: &Arc<Stores>) -> Result<Location> {
     if let Some(location) = Location::of(name, stores).map_err(as_text)? {
         return Ok(location);
@@ -170,7 +171,7 @@ fn location(name: &str, stores: &Arc<Stores>) -> Result<Location> {
     }
 }
 
-/// Why there are no files of these names.
+/// Returns the reason why there are no files of these names.
 fn missing(names: &[String]) -> String {
     if let Some(folder) = names.iter().find(|name| Path::new(name).is_dir()) {
         return format!("{folder} is a folder without files that could be read");
@@ -181,12 +182,12 @@ fn missing(names: &[String]) -> String {
     format!("there is no file {}", names.join(", "))
 }
 
-/// An error as text, causes and all.
+/// Converts an error to text, with all its causes.
 fn as_text(error: anyhow::Error) -> DataFusionError {
     plan_datafusion_err!("{error:#}")
 }
 
-/// A table of an index, which has the name that it would have in a corpus: `index/documents.parquet`.
+/// Returns a table of an index, whose name is the one it would have in a corpus: `index/documents.parquet`.
 fn of_index(file: &Path, session: &SessionState) -> Result<Option<Arc<dyn TableProvider>>> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
         return Ok(None);
@@ -207,16 +208,16 @@ fn of_index(file: &Path, session: &SessionState) -> Result<Option<Arc<dyn TableP
     Ok(Some(Arc::new(table.map_err(as_text)?)))
 }
 
-/// The manifests of folders that were looked for.
+/// The manifests of folders that were searched for one.
 type Manifests = HashMap<Location, Option<Manifest>>;
 
-/// Whether a file is one of a corpus by its name.
+/// Returns true if a file has the name of a file of a corpus.
 fn is_of_corpus(file: &Location) -> bool {
     file.key().filename().is_some_and(|name| FILES.contains(&name))
 }
 
-/// Makes the name that a file has on this machine the one that it has in its folder in a store, by the manifest of that, which is
-/// noted. Says whether it has another name there.
+/// Replaces the local name of a file by its name in a store, according to the manifest of its folder, and caches the
+/// manifest. Returns true if the name in the store is another one.
 fn find_in_manifest(file: &mut Location, manifests: &mut Manifests) -> anyhow::Result<bool> {
     let name = file.key().filename().filter(|name| name.ends_with(".parquet"));
     let folder = file.folder();
@@ -234,7 +235,7 @@ fn find_in_manifest(file: &mut Location, manifests: &mut Manifests) -> anyhow::R
     Ok(is_other)
 }
 
-/// Fails where files are not of one kind, or empty where nothing can be.
+/// Returns an error if files are of different kinds, or if a file is empty although its kind cannot be.
 fn check_kinds(found: &Found, names: &[String]) -> Result<()> {
     let files: Vec<_> = found.objects().map(|(file, size)| (kind_of(&file), file, size)).collect();
     if let Some([(_, one, _), (_, other, _)]) = files.array_windows().find(|[(a, ..), (b, ..)]| a != b) {
@@ -250,7 +251,7 @@ fn check_kinds(found: &Found, names: &[String]) -> Result<()> {
     }
 }
 
-/// Reads the manifests beside files, but for those that are named with what they are.
+/// Reads the manifests beside files, except for files that are named by themselves and have their seal in the name.
 fn read_manifests(found: &Found, manifests: &mut Manifests) -> anyhow::Result<()> {
     for (file, _) in found.objects() {
         let is_said = || found.are_named() && seal_in_name(&file).is_some();
@@ -264,7 +265,7 @@ fn read_manifests(found: &Found, manifests: &mut Manifests) -> anyhow::Result<()
     Ok(())
 }
 
-/// Fails where a file is another than the manifest beside it names, as in a corpus.
+/// Returns an error if the seal of a file is not the one in the manifest beside it, or in its name.
 async fn check_seals(found: &Found, manifests: &Manifests) -> anyhow::Result<()> {
     for (file, _) in found.objects() {
         let manifest = manifests.get(&file.folder()).and_then(Option::as_ref);
@@ -276,12 +277,13 @@ async fn check_seals(found: &Found, manifests: &Manifests) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Leaves of the files that a pattern names those that count: a folder in a store also has those of earlier manifests. Fails where
-/// they are of several tables of a folder, or of a corpus or an index as a run leaves it that was killed.
+/// Keeps the current files among those that a pattern matches: a folder in a store also has files of earlier manifests.
+/// Returns an error if they belong to several tables of a folder, or to a corpus or an index that a killed run left
+/// behind.
 fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> Result<()> {
     let names = redacted(&names.join(", "));
-    // Of the files of each folder one that counts, one that the manifest does not name, and those of earlier manifests, with the
-    // ones that count instead.
+    // For each folder: one current file, one file that the manifest does not name, and the files of earlier manifests,
+    // with the current files that replace them.
     let (mut counted, mut others, mut earlier) = (HashMap::new(), HashMap::new(), HashMap::new());
     for (file, _) in found.objects() {
         let Some(name) = file.key().filename().filter(|_| is_parquet(&file)) else { continue };
@@ -335,7 +337,7 @@ fn is_parquet(file: &Location) -> bool {
     file.key().extension() == Some("parquet")
 }
 
-/// The index that a file is of a part of, by its place.
+/// Returns the index of the part that a file belongs to, by the location of the file.
 fn index_of_part(file: &Location) -> Option<Location> {
     let (part, parts) = (file.folder(), file.folder().folder());
     let is_part = parts.key().filename() == Some(PARTS) && part.key().filename().is_some_and(is_name_of_part);
@@ -343,15 +345,15 @@ fn index_of_part(file: &Location) -> Option<Location> {
     (is_part && is_table()).then(|| parts.folder())
 }
 
-/// The seal that a file of a corpus in a store has in its name.
+/// Returns the seal in the name of a file of a corpus in a store.
 fn seal_in_name(file: &Location) -> Option<Root> {
     let name = file.key().filename().filter(|_| !file.is_of_this_machine())?;
     stem_of_sealed(name).filter(|stem| FILES.contains(&format!("{stem}.parquet").as_str()))?;
     name.strip_suffix(".parquet")?.rsplit_once('-')?.1.parse().ok()
 }
 
-/// The manifest of the folder of a file. A store is asked for one only where it has been listed, or where the file is one of a
-/// corpus by its name.
+/// Returns the manifest of the folder of a file. A store is asked for it only if its listing has one or, without a
+/// listing, if the file is one of a corpus by its name.
 fn manifest_beside(found: &Found, file: &Location) -> anyhow::Result<Option<Manifest>> {
     let folder = file.folder();
     let is_one = || is_of_corpus(file) || seal_in_name(file).is_some();
@@ -363,7 +365,7 @@ fn manifest_beside(found: &Found, file: &Location) -> anyhow::Result<Option<Mani
     }
 }
 
-/// The table that a name in FROM stands for.
+/// Returns the table that a name in FROM refers to.
 async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvider>> {
     let found = match Named::find(&[name.to_owned()], session).await? {
         Named::Files(found) => found,
@@ -375,7 +377,7 @@ async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvid
     found.partitions()?;
     let mut config = ListingTableConfig::new(found.url(session)?).infer_options(session).await?;
     if let Some(options) = &mut config.options {
-        // Their names were looked at above.
+        // The extensions were checked above.
         options.file_extension.clear();
     }
     if found.objects().any(|(file, _)| is_parquet(&file)) {
@@ -391,7 +393,7 @@ async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvid
     Ok(Arc::new(table.with_cache(cache)))
 }
 
-/// Makes tables of files, by a name of their own: CREATE EXTERNAL TABLE.
+/// The factory of tables of files that get a name of their own: CREATE EXTERNAL TABLE.
 #[derive(Debug, Default)]
 struct ExternalTables {
     listing: ListingTableFactory,
@@ -463,7 +465,7 @@ impl TableProviderFactory for ExternalTables {
     }
 }
 
-/// Fails where a folder gives a column that the files have, too, or another folder gives.
+/// Returns an error if a folder gives a column that the files, or another folder, also give.
 fn check_given_once(found: &Found, columns: &Schema) -> Result<()> {
     let mut names = HashSet::new();
     match (columns.fields().iter().find(|field| !names.insert(field.name())), found.objects().next()) {
@@ -477,7 +479,7 @@ fn check_given_once(found: &Found, columns: &Schema) -> Result<()> {
     }
 }
 
-/// Fails where a column is declared to be of a type that would cut the values that the files have.
+/// Returns an error if the declared type of a column would truncate values of the files.
 fn check_declared(declared: &Schema, found: &Schema) -> Result<()> {
     for asked in declared.fields() {
         if let Ok(column) = found.field_with_name(asked.name())
@@ -494,7 +496,7 @@ fn check_declared(declared: &Schema, found: &Schema) -> Result<()> {
     Ok(())
 }
 
-/// Whether each value of a type has one of another type that says as much.
+/// Returns true if each value of a type can be represented in another type without loss.
 fn keeps(from: &DataType, to: &DataType) -> bool {
     let width = |kind: &DataType| kind.primitive_width().unwrap_or_default();
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
@@ -537,7 +539,7 @@ fn keeps(from: &DataType, to: &DataType) -> bool {
         }
 }
 
-/// How many digits a whole number of this type may have.
+/// Returns the most digits of a whole number of this type.
 fn most_digits(of: &DataType) -> i16 {
     match of {
         DataType::Int8 | DataType::UInt8 => 3,
@@ -548,12 +550,12 @@ fn most_digits(of: &DataType) -> i16 {
     }
 }
 
-/// How many digits of a decimal number stand before its point.
+/// Returns the number of digits of a decimal number before its point.
 fn whole_digits(all: u8, scale: i8) -> i16 {
     i16::from(all) - i16::from(scale)
 }
 
-/// The kinds that options may make of one another.
+/// Returns the family of a kind: options can turn one kind of a family into another.
 fn family(kind: &str) -> &str {
     match kind.split_once('.').map_or(kind, |(kind, _)| kind) {
         "tsv" => "csv",
@@ -562,7 +564,8 @@ fn family(kind: &str) -> &str {
     }
 }
 
-/// What is wrong with files, which have this name where it was asked for them: without what the libraries say around it.
+/// Returns the error of files under the name that they were asked for by, without the messages that libraries add
+/// around it.
 fn told(error: DataFusionError, name: &str) -> DataFusionError {
     if let Some(explained) = Explained::of(&error) {
         return plan_datafusion_err!("{explained}");
@@ -570,7 +573,7 @@ fn told(error: DataFusionError, name: &str) -> DataFusionError {
     if matches!(error, DataFusionError::Plan(_)) {
         return error;
     }
-    // What is around an error of the system says which file it is of.
+    // The error around an error of the system names its file.
     let (mut around, mut cause): (&dyn Error, &(dyn Error + 'static)) = (&error, &error);
     while let Some(deeper) = cause.source() {
         (around, cause) = (cause, deeper);
@@ -584,7 +587,8 @@ fn told(error: DataFusionError, name: &str) -> DataFusionError {
     }
 }
 
-/// Columns whose values may be missing: those of one file say nothing of another, nor of what it is later.
+/// Makes all columns nullable: one file does not tell whether another file, or its own later version, has missing
+/// values.
 fn nullable(columns: &Schema) -> Schema {
     fn of_field(field: &FieldRef) -> FieldRef {
         let kind = match field.data_type() {
@@ -597,12 +601,12 @@ fn nullable(columns: &Schema) -> Schema {
     Schema::new(columns.fields().iter().map(of_field).collect::<Fields>())
 }
 
-/// What a file or an object is.
+/// Returns the kind of a file or an object.
 fn kind_of(file: &Location) -> Option<String> {
     file.key().filename().and_then(kind)
 }
 
-/// What a file is by the end of its name, if it can be a table, such as `csv.gz`.
+/// Returns the kind of a file by its extension, such as `csv.gz`, if it can be a table.
 fn kind(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let unpacked = COMPRESSED.iter().find_map(|extension| name.strip_suffix(&format!(".{extension}"))).unwrap_or(&name);
@@ -610,7 +614,7 @@ fn kind(name: &str) -> Option<String> {
     Some(name[stem.len() + 1..].to_owned())
 }
 
-/// Why a file of this name is no table, and what can be done, unless it can be one.
+/// Returns the reason why a file of this name is not a table, and what can be done; `None` if it can be one.
 pub fn unreadable(name: &str) -> Option<String> {
     let listed = |names: &[&str]| names.iter().map(|name| format!(".{name}")).collect::<Vec<_>>().join(", ");
     kind(name).is_none().then(|| {
@@ -623,7 +627,7 @@ pub fn unreadable(name: &str) -> Option<String> {
     })
 }
 
-/// JSON lines by one of their other names.
+/// The format of JSON lines, under one of their other extensions.
 #[derive(Debug)]
 struct JsonLines {
     extension: &'static str,

@@ -24,16 +24,17 @@ use crate::store::{SealedStore, Stores};
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
-/// What SQL means is kept where DataFusion would take a query for another one: `IN` of a subquery is NULL where it is, conditions on columns
-/// with one name are asked of those that they name, joins claim no order that their rows do not have, joins that sort take any
-/// condition, lists of `IN` and bounds stay apart where one of them says more, groups keep all of their columns, folders are found by the
-/// values that they stand for, and statistics count for no more than is so. What cannot be kept is an error, such as
-/// `SIMILAR TO`, `= ANY` of a subquery, or an `EXISTS` of one that aggregates rows of the query around it.
+/// SQL keeps its meaning where DataFusion would run another query. `IN` of a subquery is NULL where SQL says so, and
+/// conditions apply to the columns that they name, even if others have the same name. Joins claim no order that their
+/// rows do not have, and sort-merge joins take any condition. `IN` lists and bounds are not merged if one of them is
+/// stricter, and groups keep all of their columns. Hive partitions are found by their values, and statistics count only
+/// if they are exact. A query that cannot keep its meaning is an error, such as `SIMILAR TO`, `= ANY` of a subquery, or
+/// an `EXISTS` of one that aggregates rows of the query around it.
 ///
 /// The builder's configuration and functions are kept; set them before. See [`session`] for a ready session.
 pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     let config = builder.config().get_or_insert_with(SessionConfig::new);
-    // What becomes of CASE may say NULL of a column of which the plan knows that it has none: that is no error.
+    // Rewrites of CASE may make a non-null column nullable, which is not an error.
     config.options_mut().execution.skip_physical_aggregate_schema_check = true;
     if config.options().extensions.get::<IbidOptions>().is_none() {
         config.options_mut().extensions.insert(IbidOptions::default());
@@ -49,15 +50,16 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
         builder.runtime_env().as_ref().map_or_else(ibid_udfs::unlimited, |runtime| Arc::clone(&runtime.memory_pool));
     builder.window_functions().get_or_insert_default().extend(ibid_udfs::window_functions(&pool));
     let rules = &mut builder.optimizer().get_or_insert_with(Optimizer::new).rules;
-    // Before columns are pruned: the two sides of a self-join keep the same ones, so that they are read once.
+    // The rule runs before columns are pruned: the two sides of a self-join keep the same columns, so that they are
+    // read once.
     let place = rules.iter().position(|rule| rule.name() == "optimize_projections").unwrap_or(rules.len());
     rules.insert(place, Arc::new(SimilarityJoinRule));
-    // Not below similarity joins, of which both sides are read once as long as they are the same.
+    // Semi joins are not pushed below similarity joins, whose sides are read once as long as they are the same.
     rules.insert(place + 1, Arc::new(PushDownSemiJoins));
     with_fixes(builder).with_query_planner(Arc::new(IbidQueryPlanner))
 }
 
-/// A session with DataFusion's functions and ibid's, in which files can be named in `FROM`.
+/// Creates a session with DataFusion's functions and ibid's, in which files can be named in `FROM`.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -80,15 +82,15 @@ pub fn session(
     with_file_tables(session_of_tables(config, runtime))
 }
 
-/// The same, in which no files can be named.
+/// Creates the same session, except that no files can be named.
 pub(crate) fn session_of_tables(
     config: SessionConfig,
     runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
 ) -> SessionContext {
     let mut config = config.with_information_schema(true).with_create_default_catalog_and_schema(true);
-    // Of folders all files are read, also those in folders within.
+    // All files of a folder are read, including those in folders within it.
     config.options_mut().execution.listing_table_ignore_subdirectory = false;
-    // Of nanoseconds, years before 1677 and after 2262 would be others.
+    // In nanoseconds, years before 1677 and after 2262 would become other years.
     config.options_mut().execution.parquet.coerce_int96.get_or_insert_with(|| "us".to_owned());
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
     SessionContext::new_with_state(with_ibid(builder).build())

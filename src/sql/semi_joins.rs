@@ -1,4 +1,4 @@
-//! Semi joins that choose rows before they are joined to others.
+//! Pushdown of semi joins, which select rows before these are joined to others.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::config::IbidOptions;
 
 /// Moves semi joins below the joins, groups and unions of their left side.
 ///
-/// The rows of a few documents are asked for as `view LEFT SEMI JOIN few ON view.doc = few.doc`, or `doc IN (SELECT …)`, of a view
-/// that joins a text to the number of its document. It is the numbers that are few then: no join has to hold or sort all texts for
-/// them.
+/// The rows of a few documents are queried by `view LEFT SEMI JOIN few ON view.doc = few.doc`, or `doc IN (SELECT …)`,
+/// from a view that joins a text to the number of its document. The rule reduces the numbers first, so that no join has
+/// to hold or sort all texts.
 #[derive(Debug)]
 pub(crate) struct PushDownSemiJoins;
 
@@ -42,9 +42,10 @@ impl OptimizerRule for PushDownSemiJoins {
     }
 }
 
-/// The rows of `plan` of which the columns `keys` are in the right side of `semi`, if they can be chosen below a join or a group.
+/// Returns the rows of `plan` whose columns `keys` are in the right side of `semi`, if they can be selected below a
+/// join or a group.
 fn pushed(plan: &LogicalPlan, keys: &[Column], semi: &Join) -> Result<Option<LogicalPlan>> {
-    // What a column is one of, further below.
+    // The columns of an input that the keys refer to.
     let below = |columns: &[Column]| -> Option<Vec<Column>> {
         keys.iter().map(|key| columns.get(plan.schema().maybe_index_of_column(key)?).cloned()).collect()
     };
@@ -112,13 +113,13 @@ fn pushed(plan: &LogicalPlan, keys: &[Column], semi: &Join) -> Result<Option<Log
     })
 }
 
-/// The rows of `plan` of which the columns `keys` are in the right side of `semi`, chosen as far below as can be.
+/// Returns the rows of `plan` whose columns `keys` are in the right side of `semi`, selected as far below as possible.
 fn chosen_below(plan: &Arc<LogicalPlan>, keys: Vec<Column>, semi: &Join) -> Result<Arc<LogicalPlan>> {
     let below = pushed(plan, &keys, semi)?;
     Ok(Arc::new(below.map_or_else(|| chosen(plan, keys, semi), Ok)?))
 }
 
-/// The semi join of other rows.
+/// Returns the semi join of `plan` by the columns `keys`.
 fn chosen(plan: &Arc<LogicalPlan>, keys: Vec<Column>, semi: &Join) -> Result<LogicalPlan> {
     let on = keys.into_iter().zip(&semi.on).map(|(key, (_, of))| (key.into(), of.clone()));
     Ok(LogicalPlan::Join(Join::try_new(
@@ -133,7 +134,7 @@ fn chosen(plan: &Arc<LogicalPlan>, keys: Vec<Column>, semi: &Join) -> Result<Log
     )?))
 }
 
-/// Whether rows cost little more than to read them, as each part of a union does so.
+/// Returns true if rows cost little more than reading them, because each part of a union computes them again.
 fn is_cheap(plan: &LogicalPlan) -> Result<bool> {
     Ok(!plan.exists(|part| {
         Ok(!matches!(
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
     use crate::pipeline::testing::rows;
 
-    /// A session with or without the rule, with texts that are known by their ids, numbers for these, and few numbers.
+    /// Creates a session with or without the rule, with texts that have ids, numbers for these, and few numbers.
     async fn session(is_pushing: bool) -> SessionContext {
         let session = crate::session(SessionConfig::default(), Arc::default()).unwrap();
         for sql in [
@@ -198,18 +199,18 @@ mod tests {
             ("SELECT * FROM (SELECT DISTINCT doc, sent FROM units) AS d LEFT SEMI JOIN few ON d.sent = few.sent", true),
             ("SELECT * FROM texts LEFT JOIN docs ON texts.id = docs.id WHERE sent IN (SELECT sent FROM few)", true),
             ("SELECT * FROM docs RIGHT JOIN texts ON texts.id = docs.id WHERE sent IN (SELECT sent FROM few)", true),
-            // Neither of two is to be below the other.
+            // Neither of two semi joins is pushed below the other.
             ("SELECT * FROM texts WHERE id IN (SELECT id FROM docs) AND sent IN (SELECT sent FROM few)", false),
             // Rows without a partner are rows, too.
             ("SELECT * FROM texts LEFT JOIN docs ON texts.id = docs.id WHERE doc IN (SELECT doc FROM few)", false),
             ("SELECT * FROM texts FULL JOIN docs ON texts.id = docs.id WHERE sent IN (SELECT sent FROM few)", false),
-            // Of each group one number only is known, of each row another one than that of its document.
+            // The key is an aggregate of a group, or computed from the number of the document.
             (
                 "SELECT * FROM (SELECT id, max(sent) AS sent FROM texts GROUP BY id) AS t LEFT SEMI JOIN few ON t.sent = few.sent",
                 false,
             ),
             ("SELECT * FROM (SELECT doc + 1 AS doc FROM units) AS u LEFT SEMI JOIN few ON u.doc = few.doc", false),
-            // Of two columns of both sides no side can say.
+            // The keys are columns of both sides, so neither side can decide alone.
             ("SELECT * FROM units LEFT SEMI JOIN few ON units.doc = few.doc AND units.sent = few.sent", false),
             ("SELECT * FROM units LEFT SEMI JOIN few ON units.doc = few.doc AND units.sent > few.sent", false),
             // Each part of the union would join anew.

@@ -1,4 +1,4 @@
-//! Whose keys open a bucket of S3, and where it is: the variables `AWS_*`, and the profiles of `~/.aws`.
+//! Credentials, region and endpoint of S3 from the variables `AWS_*` and the profiles of `~/.aws`.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -19,17 +19,17 @@ use tokio::sync::Mutex;
 
 use super::explain::Told;
 
-/// How long before their end keys are not used any more: a request may be tried again for minutes.
+/// Time before their expiry from which credentials are no longer used: a request may be retried for minutes.
 const MARGIN: Duration = Duration::from_secs(300);
 
-/// What to do without credentials, and without a profile that should have them.
+/// Help for runs without credentials and without a profile that should have them.
 const HELP: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile by AWS_PROFILE, or say `no_sign_request` for \
                     what is open to all";
 
-/// What the library says instead of the reason from the second time on.
+/// Message that the library gives instead of the reason from the second failure on.
 const TAKEN: &str = "initialization error already taken";
 
-/// What the environment and the profiles say.
+/// The settings of S3 in the environment and the profiles.
 pub(super) struct Environment {
     pub(super) region: String,
     pub(super) endpoint: Option<String>,
@@ -37,8 +37,8 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    /// Reads it, but for a region and a key that are given. Nothing is asked over the network before keys are needed. Of servers that
-    /// give keys, too, the authorities in `bundle`, which is PEM, may sign the certificates.
+    /// Reads the settings, except for a region and a key that are given. Makes no network request before keys are
+    /// needed. The authorities in `bundle`, which is PEM, may sign the certificates of servers that give keys, too.
     pub(super) async fn read(
         region: Option<String>,
         given: Option<AwsCredential>,
@@ -72,23 +72,23 @@ impl Environment {
     }
 }
 
-/// Where S3 is by the section `services` of a profile.
+/// Returns the endpoint of S3 in the section `services` of a profile.
 fn of_services(config: &SdkConfig) -> Option<String> {
     let key =
         ServiceConfigKey::builder().service_id("S3").env("AWS_ENDPOINT_URL").profile("endpoint_url").build().ok()?;
     config.service_config()?.load_config(key)
 }
 
-/// The first of some variables that says something.
+/// Returns the value of the first variable that is set and not blank.
 pub(super) fn variable(names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()))
 }
 
-/// Keys, which are asked for when they are needed, and again before they end.
+/// Credentials, which are fetched when they are needed, and again before they expire.
 pub(super) struct Keys {
     provider: Option<SharedCredentialsProvider>,
     known: Mutex<Option<(Arc<AwsCredential>, Option<SystemTime>)>>,
-    /// Why there were none at first: of a profile that cannot be read the library says it once.
+    /// The first reason for missing credentials. The library gives the reason of an unreadable profile only once.
     first_failure: OnceLock<String>,
 }
 
@@ -126,14 +126,14 @@ impl CredentialProvider for Keys {
     }
 }
 
-/// Why there are no keys.
+/// Explains why there are no credentials.
 fn no_keys(error: &CredentialsError) -> String {
     let profile = variable(&["AWS_PROFILE"]);
     if matches!(error, CredentialsError::CredentialsNotLoaded(_)) && profile.is_none() {
         return format!("there are no credentials; {HELP}");
     }
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
-    // The outermost says only that something went wrong.
+    // The outermost error says only that something went wrong.
     let said = causes
         .skip(1)
         .map(ToString::to_string)

@@ -1,4 +1,4 @@
-//! The runtime on which requests run, and how to wait for it from code that blocks.
+//! The runtime on which requests run, and a way for blocking code to wait for it.
 
 use std::future::Future;
 use std::io;
@@ -7,11 +7,11 @@ use std::sync::mpsc::sync_channel;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Two threads: one that is busy with encryption leaves the other.
+/// The runtime of two threads: while one is busy with encryption, the other is free.
 static RUNTIME: LazyLock<io::Result<Runtime>> =
     LazyLock::new(|| Builder::new_multi_thread().worker_threads(2).thread_name("object-stores").enable_all().build());
 
-/// The runtime on which requests run.
+/// Returns the runtime on which requests run.
 pub(super) fn runtime() -> io::Result<&'static Handle> {
     match &*RUNTIME {
         Ok(runtime) => Ok(runtime.handle()),
@@ -19,11 +19,12 @@ pub(super) fn runtime() -> io::Result<&'static Handle> {
     }
 }
 
-/// Waits for what runs elsewhere. It blocks this thread and needs no other of the runtime that it may belong to.
+/// Runs a future on the runtime for requests and waits for its result. Blocks this thread, but no other thread of the
+/// runtime that it may belong to.
 pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> io::Result<T> {
     let (done, outcome) = sync_channel(1);
     runtime()?.spawn(async move {
-        // Nobody waits any more if this fails.
+        // This fails only if nobody waits any more.
         let _ = done.send(future.await);
     });
     outcome.recv().map_err(|_| io::Error::other("internal error: a request broke down; please report it"))

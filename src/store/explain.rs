@@ -1,4 +1,4 @@
-//! Errors of stores, told apart: what, where, and what to do.
+//! Explanations of store errors: what is wrong, where, and what to do.
 
 use std::error::Error;
 use std::fmt::{self, Display};
@@ -9,19 +9,19 @@ use object_store::client::{HttpError, HttpErrorKind};
 use super::http::OUT_OF_PATIENCE;
 use super::location::redacted;
 
-/// An error of a store as people are told it. What the libraries say besides, with addresses and signatures, is left out.
+/// An error of a store as users see it. The texts of the libraries, with addresses and signatures, are left out.
 #[derive(Debug, Clone)]
 pub struct Explained {
-    /// What was read or written, unless that is said.
+    /// The object that was read or written, unless `said` names it.
     place: Option<String>,
     said: String,
     kind: Kind,
 }
 
-/// What to make of an error.
+/// The category of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It may not be read, or has no such bytes: whether it can be written is not known.
+    /// The object may not be read, or has no such bytes. It may or may not be writable.
     Unsure,
     NoBucket,
     Other,
@@ -36,17 +36,17 @@ impl Explained {
         Self { place: Some(place), said, kind: Kind::Other }
     }
 
-    /// The explanation that stands in an error, if it has one.
+    /// Returns the explanation in an error or its causes, if there is one.
     pub fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
         causes(error).find_map(|cause| cause.downcast_ref::<Self>())
     }
 
-    /// The explanation that an error of the system is.
+    /// Returns the explanation that an I/O error holds, if there is one.
     pub(crate) fn of_io(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 
-    /// What is wrong and what to do about it, without the place.
+    /// Returns what is wrong and what to do about it, without the place.
     pub(crate) fn reason(&self) -> &str {
         &self.said
     }
@@ -67,22 +67,22 @@ impl Display for Explained {
 
 impl Error for Explained {}
 
-/// What the explanation of an error needs to know of a store.
+/// The facts about a store that its explanations need.
 pub(super) struct Asked<'a> {
-    /// What was read or written, as the user calls it.
+    /// The object that was read or written, as the user calls it.
     pub(super) place: &'a str,
-    /// The bucket, or the server of files.
+    /// The bucket, or the web server.
     pub(super) root: &'a str,
-    /// The address of the server, where it is not that of a cloud.
+    /// The address of the server, unless it is a cloud's own.
     pub(super) endpoint: Option<&'a str>,
-    /// The region that is asked, where there are regions.
+    /// The region of the requests, in stores that have regions.
     pub(super) region: Option<&'a str>,
     pub(super) is_anonymous: bool,
-    /// Whether the key is one that the engine was given, whatever the environment says.
+    /// True if the engine was given the key, regardless of the environment.
     pub(super) is_key_given: bool,
 }
 
-/// A reason that is told as it is.
+/// A reason that is shown as it is.
 #[derive(Debug)]
 pub(super) struct Told(pub(super) String);
 
@@ -95,7 +95,7 @@ impl Display for Told {
 impl Error for Told {}
 
 impl Asked<'_> {
-    /// By what credentials are chosen, and by what the server is.
+    /// Returns the names of the settings that choose the credentials, and of those that choose the server.
     fn settings(&self) -> [&'static str; 2] {
         match self.root.split("://").next() {
             Some("gs") => ["GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_BASE_URL"],
@@ -117,7 +117,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     })
 }
 
-/// The same error with an explanation in the place of its cause.
+/// Replaces the cause of an error by an explanation.
 pub(super) fn explain(error: object_store::Error, asked: &Asked<'_>) -> object_store::Error {
     use object_store::Error as E;
     if Explained::of(&error).is_some() {
@@ -136,7 +136,7 @@ pub(super) fn explain(error: object_store::Error, asked: &Asked<'_>) -> object_s
     }
 }
 
-/// What is wrong and what to do about it.
+/// Returns what is wrong and what to do about it, and the category of the error.
 fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
     if let Some(told) = causes(error).find_map(|cause| cause.downcast_ref::<Told>()) {
         return (told.0.clone(), Kind::Other);
@@ -239,7 +239,7 @@ fn with_code(status: u16, code: &str) -> String {
     if code.is_empty() { status.to_string() } else { format!("{status} {code}") }
 }
 
-/// The text of an element of an answer in XML.
+/// Returns the text of an element of an XML answer.
 fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     Some(rest.split_once('<')?.0.trim())
@@ -249,7 +249,7 @@ fn innermost(error: &(dyn Error + 'static)) -> String {
     causes(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Why there was no answer.
+/// Explains why there was no answer.
 fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
     let (server, [_, address]) = (asked.endpoint.unwrap_or(asked.root), asked.settings());
     let mut said = String::new();

@@ -1,4 +1,4 @@
-//! Folders, here and in stores.
+//! Folders on this machine and in stores.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,11 @@ use super::location::Location;
 use super::object::Object;
 use super::registry::Stores;
 
-/// The file that tells a folder for temporary tables from others of such a name, and is locked while its run lives.
+/// Name of the file that distinguishes a folder for temporary tables from others of such a name. It is locked while its
+/// run lives.
 pub(crate) const LOCK: &str = "lock";
 
-/// What is in a folder, in the order of names.
+/// Returns the paths in a folder, in the order of names.
 pub(crate) fn entries(folder: &Path, stores: &Arc<Stores>) -> Result<Vec<PathBuf>> {
     if let Some(location) = Location::of_path(folder, stores)? {
         let (objects, folders) = Object::list_folder(&location)?;
@@ -32,14 +33,15 @@ pub(crate) fn entries(folder: &Path, stores: &Arc<Stores>) -> Result<Vec<PathBuf
     Ok(paths)
 }
 
-/// Whether all names in a folder are of this kind.
+/// Returns true if `is_ours` accepts all names in a folder.
 pub(crate) fn has_only(folder: &Path, is_ours: impl Fn(&str) -> bool, stores: &Arc<Stores>) -> bool {
     entries(folder, stores).is_ok_and(|entries| {
         entries.iter().all(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(&is_ours))
     })
 }
 
-/// Removes a folder, and last of all the [`LOCK`], by which one for temporary tables is known. What comes into it meanwhile stays.
+/// Removes a folder. The [`LOCK`], which marks a folder for temporary tables, is removed last. New files in the folder
+/// stay.
 pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     let gone = |removed: io::Result<()>| match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

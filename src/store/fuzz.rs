@@ -1,4 +1,4 @@
-//! What fuzzers run of the names of objects, of what servers answer, and of seals.
+//! Fuzz targets for the names of objects, for answers of servers, and for seals.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
@@ -24,7 +24,7 @@ pub(crate) fn location(data: &[u8]) {
     redacted_url(&text);
     let Ok(Some(location)) = Location::of(&text, &Arc::default()) else { return };
     let shown = location.to_string();
-    // Web addresses are shown as they are read, without the marks that a URL has for some characters.
+    // Web addresses are displayed without their percent-encoding.
     if !location.is_web() {
         let again = Location::of(&shown, location.stores()).unwrap().unwrap();
         assert_eq!(again.to_string(), shown, "{text}");
@@ -40,7 +40,8 @@ pub(crate) fn location(data: &[u8]) {
     assert_eq!(location.folder().root(), location.root());
 }
 
-/// Of an error it is said where it arose, and nothing of what was signed. A list of uploads has the keys that a server puts into it.
+/// Checks that an explained error names its place and shows nothing of what was signed, and that a list of uploads has
+/// the keys that a server puts into it.
 pub(crate) fn answers(data: &[u8]) {
     let ([status, settings], data) = choices(data);
     let text = String::from_utf8_lossy(data);
@@ -88,7 +89,8 @@ fn verify_bytes(data: &[u8]) -> anyhow::Result<Verified> {
     verify(Path::new(file.path()), &Arc::default())
 }
 
-/// A file, and a sealed one of which bytes are changed: pairs of a place and what is added to its byte.
+/// Verifies `data` as a file, and then a sealed file with changed bytes: each three bytes of `data` are an offset and
+/// the number that is added to the byte there.
 pub(crate) fn seal(data: &[u8]) {
     let _ = verify_bytes(data);
     let mut changed = SEALED.clone();

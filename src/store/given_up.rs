@@ -1,5 +1,5 @@
-//! What is given up in stores: uploads that nobody waits for any more, and when the program is interrupted, uploads that are not
-//! ended and objects that nothing names yet.
+//! Cancellation of writes to stores: uploads that nobody waits for any more, and, if the program is interrupted,
+//! unfinished uploads and objects that nothing names yet.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use super::blocking::wait;
 use super::location::Location;
 use super::registry::Stores;
 
-/// How long an interrupt waits, since a run ends within a second.
+/// Time limit of the cleanup after an interrupt, so that a run ends within a second.
 const LONGEST: Duration = Duration::from_millis(800);
 
 /// The writes to some stores that are under way.
 #[derive(Default)]
 pub(super) struct Uploads {
     under_way: watch::Sender<usize>,
-    /// Whether all of them are to be given up.
+    /// The signal to give up all of them.
     given_up: GivenUp,
 }
 
-/// Tells writes that they are to be given up. A clone tells the same writes.
+/// A signal that tells writes to give up. Clones share the signal.
 #[derive(Clone, Default)]
 pub(crate) struct GivenUp(Arc<watch::Sender<bool>>);
 
@@ -46,14 +46,14 @@ impl GivenUp {
         *self.0.borrow()
     }
 
-    /// Waits until they are to be given up.
+    /// Waits for the signal.
     async fn wait(&self) {
         // The sender is never gone.
         let _ = self.0.subscribe().wait_for(|given_up| *given_up).await;
     }
 }
 
-/// Gives up when it is dropped.
+/// A guard that gives up the writes when it is dropped.
 struct GiveUpOnDrop(GivenUp);
 
 impl Drop for GiveUpOnDrop {
@@ -62,25 +62,25 @@ impl Drop for GiveUpOnDrop {
     }
 }
 
-/// A write to stores, as long as it is kept.
+/// A write to stores, which counts as under way until this is dropped.
 pub(super) struct Uploading {
     stores: Arc<Stores>,
     given_up: GivenUp,
 }
 
 impl Uploading {
-    /// Counts a write that `given_up` tells to be given up.
+    /// Counts a write as under way. It is given up by the signal `given_up`.
     pub(super) fn begin(stores: &Arc<Stores>, given_up: &GivenUp) -> Self {
         stores.uploads.under_way.send_modify(|uploads| *uploads += 1);
         Self { stores: Arc::clone(stores), given_up: given_up.clone() }
     }
 
-    /// Returns whether it is to be given up.
+    /// Returns true if the write is to be given up.
     pub(super) fn is_given_up(&self) -> bool {
         self.given_up.is_given_up() || self.stores.uploads.given_up.is_given_up()
     }
 
-    /// Waits until it is to be given up.
+    /// Waits until the write is to be given up.
     pub(super) async fn given_up(&self) {
         tokio::select! {
             () = self.given_up.wait() => {}
@@ -95,8 +95,8 @@ impl Drop for Uploading {
     }
 }
 
-/// Runs what writes to stores, on a thread that may block. If the future is dropped before that has ended, the writes that `given_up`
-/// tells are given up, while the thread runs on.
+/// Runs a write to stores on a thread that may block. If the future is dropped before the write has ended, `given_up`
+/// tells the write to give up, while the thread runs on.
 pub(crate) async fn write_unless_dropped<T: Send + 'static>(
     stores: &Arc<Stores>,
     given_up: &GivenUp,
@@ -104,7 +104,7 @@ pub(crate) async fn write_unless_dropped<T: Send + 'static>(
 ) -> Result<T> {
     let uploading = Uploading::begin(stores, given_up);
     let _nobody_waits = GiveUpOnDrop(given_up.clone());
-    // A result that nobody takes goes before the write counts as ended.
+    // A result that nobody takes is dropped before the write counts as ended.
     let task = SpawnedTask::spawn_blocking(move || (write(), uploading));
     task.join().await.context("the write stopped")?.0
 }
@@ -117,8 +117,8 @@ impl Stores {
     }
 }
 
-/// Gives up all uploads to these stores, now and from now on, and removes these objects, as far as there is time for it: what is left
-/// is for `ibid gc`.
+/// Gives up all uploads to these stores, now and from now on, and removes these objects, within a time limit. `ibid gc`
+/// removes what is left.
 pub(crate) fn give_up(stores: &Arc<Stores>, objects: Vec<Location>) {
     if objects.is_empty() && *stores.uploads.under_way.borrow() == 0 {
         return;
@@ -131,6 +131,6 @@ pub(crate) fn give_up(stores: &Arc<Stores>, objects: Vec<Location>) {
     let removed = join_all(objects.into_iter().map(remove));
     let stores = Arc::clone(stores);
     let ended = async move { stores.idle().await };
-    // The program ends, whatever became of them.
+    // The program ends in either case.
     let _ = wait(async { timeout(LONGEST, join(removed, ended)).await.map(drop) });
 }

@@ -1,4 +1,4 @@
-//! HTTP as the stores see it: on a runtime of its own, counted, and with answers that can be explained.
+//! The HTTP client of the stores: it has its own runtime, counts traffic, and makes answers explainable.
 
 use std::fmt;
 use std::future::Future as _;
@@ -24,13 +24,13 @@ use tokio::time::{Instant, Sleep};
 
 use super::blocking::runtime;
 
-/// What went over the wire to and from a store.
+/// Traffic to and from a store.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     requests: AtomicU64,
     read: AtomicU64,
     written: AtomicU64,
-    /// Whether the server has ever answered.
+    /// True if the server has ever answered.
     answered: AtomicBool,
     waits: Mutex<Waits>,
 }
@@ -40,17 +40,17 @@ impl Traffic {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// The bytes of the bodies of all answers.
+    /// Returns the number of bytes in the bodies of all answers.
     pub(crate) fn read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// The bytes of the bodies of all requests.
+    /// Returns the number of bytes in the bodies of all requests.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Counts how long a request that began then was waited for in vain, if it is not answered now.
+    /// Records the end of a request that was sent at `began`. Its time counts as waited in vain if it is not answered.
     fn note(&self, began: Instant, is_answered: bool) {
         self.answered.fetch_or(is_answered, Ordering::Relaxed);
         self.waits().note(began, Instant::now(), is_answered);
@@ -61,26 +61,26 @@ impl Traffic {
     }
 }
 
-/// How long a run waits for a server in vain, in all. Each request alone has more patience, but many of them may come one after
-/// another.
+/// Upper bound of the total time that a run waits for a server in vain. A single request may wait longer, but many
+/// requests may follow one another.
 const WAITED: Duration = Duration::from_secs(120);
 
 pub(super) const OUT_OF_PATIENCE: &str = "the server has kept the run waiting for two minutes";
 
-/// Of so many seconds one that was waited in vain is forgiven.
+/// The wait budget recovers one second in eight.
 const FORGIVEN: u32 = 8;
 
-/// How long a run has waited in vain.
+/// The time that a run has waited in vain.
 #[derive(Debug, Default)]
 struct Waits {
-    /// Without what is forgiven.
+    /// The time waited in vain, less the recovered time.
     waited: Duration,
-    /// Up to when it is counted: nothing is waited for in vain while another request is answered.
+    /// The time up to which waits are counted. Time in which another request is answered does not count.
     counted: Option<Instant>,
 }
 
 impl Waits {
-    /// A request that began then was answered, or was not.
+    /// Records that a request that was sent at `began` was answered, or failed.
     fn note(&mut self, began: Instant, now: Instant, is_answered: bool) {
         let counted = *self.counted.get_or_insert(began);
         if !is_answered {
@@ -95,11 +95,11 @@ impl Waits {
     }
 }
 
-/// Makes the client of a store.
+/// A factory for the client of a store.
 #[derive(Debug, Clone)]
 pub(super) struct Connector {
     traffic: Arc<Traffic>,
-    /// What may sign the certificates of servers, beside what the system trusts.
+    /// Authorities that may sign the certificates of servers, in addition to those that the system trusts.
     certificates: Vec<Certificate>,
 }
 
@@ -118,10 +118,10 @@ impl HttpConnector for Connector {
     }
 }
 
-/// How many bytes a second are expected at least.
+/// Lowest expected rate, in bytes a second.
 const SLOWEST: u64 = 256 << 10;
 
-/// How long one try of a request may take at most.
+/// Upper bound of the time of one try of a request.
 pub(super) const LONGEST: Duration = Duration::from_secs(80);
 
 struct Counting {
@@ -163,8 +163,8 @@ impl HttpService for Counting {
     }
 }
 
-/// How long one try of a request may take, with its body and that of the answer: a server that says nothing is asked again
-/// soon, and much data have their time. Of an answer whose size was not asked for nothing is known.
+/// Returns the time limit of one try of a request, with its body and that of the answer. A silent server is asked again
+/// soon, and large bodies get more time. The size of an answer is unknown unless the request asks for a range.
 fn patience(request: &HttpRequest) -> Duration {
     let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()?.strip_prefix("bytes="));
     let wanted = match range.and_then(|range| range.split_once('-')) {
@@ -178,19 +178,19 @@ fn patience(request: &HttpRequest) -> Duration {
     (Duration::from_secs(10) + Duration::from_secs(bytes / SLOWEST)).min(LONGEST)
 }
 
-/// The error of a request that takes too long.
+/// Returns the error of a request that takes too long.
 fn too_slow() -> HttpError {
     HttpError::new(HttpErrorKind::Timeout, io::Error::new(io::ErrorKind::TimedOut, "the server takes too long"))
 }
 
-/// The error of a request that is not made any more.
+/// Returns the error of a request that is no longer sent.
 fn out_of_patience() -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, io::Error::new(io::ErrorKind::TimedOut, OUT_OF_PATIENCE))
 }
 
 impl Counting {
-    /// The error, as one that is not worth another try where the server was never reached: the address is wrong, or there is no
-    /// network, and neither mends itself in a minute.
+    /// Makes a connection error final if the server was never reached: the address is wrong, or there is no network,
+    /// and neither is likely to change within a minute.
     fn judged(&self, error: HttpError) -> HttpError {
         let is_new = !self.traffic.answered.load(Ordering::Relaxed);
         if error.kind() == HttpErrorKind::Connect && is_new {
@@ -201,7 +201,7 @@ impl Counting {
     }
 }
 
-/// Why a server cannot be reached.
+/// The reason for which a server cannot be reached.
 #[derive(Debug)]
 struct Unreachable(HttpError);
 
@@ -217,7 +217,7 @@ impl std::error::Error for Unreachable {
     }
 }
 
-/// A redirection of S3 as an error that names the region: the client would drop what it says.
+/// Turns a redirection of S3 into an error that names the region, which the client would drop.
 async fn explicable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     let is_bare = response.status().is_redirection()
         && response.status() != StatusCode::NOT_MODIFIED
@@ -231,13 +231,13 @@ async fn explicable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     Ok(HttpResponse::from_parts(parts, text.into()))
 }
 
-/// A body of which the bytes are counted.
+/// A body whose bytes are counted.
 struct CountedBody {
     body: HttpResponseBody,
     traffic: Arc<Traffic>,
-    /// When it was asked for.
+    /// The time at which the request was sent.
     began: Instant,
-    /// When it should have come.
+    /// The time at which the body should be complete.
     end: Pin<Box<Sleep>>,
 }
 
@@ -286,7 +286,7 @@ mod tests {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut waits = Waits::default();
-        // Two at a time wait no longer than one.
+        // Two waits at the same time count as one.
         for i in 0..14 {
             assert!(!waits.is_too_long(), "after {} seconds", 10 * i);
             waits.note(at(10 * i), at(10 * i + 10), false);
@@ -295,7 +295,7 @@ mod tests {
         assert!(waits.is_too_long());
         waits.note(at(300), at(300), true);
         assert!(!waits.is_too_long());
-        // Now and then one more is no matter, and none while others are answered.
+        // Rare waits do not add up, and waits do not count while other requests are answered.
         let mut waits = Waits::default();
         for i in 0..1000 {
             waits.note(at(80 * i), at(80 * i + 10), false);

@@ -1,4 +1,4 @@
-//! What a URL names.
+//! Addresses and locations of objects, parsed from URLs.
 
 use std::fmt::{self, Display};
 use std::fs;
@@ -18,21 +18,21 @@ use super::uploads::Bucket;
 /// The schemes of URLs that name objects.
 const SCHEMES: [&str; 8] = ["s3", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 
-/// What makes a name a pattern.
+/// Characters that make a name a pattern.
 pub(crate) const MAGIC: [char; 4] = ['*', '?', '[', '{'];
 
 /// An object, or a prefix of objects, by its URL.
 ///
-/// The key of an object in a bucket is taken as it is written, without percent-encoding, `?` and `#` included; a web address
-/// is a URL.
+/// The key of an object in a bucket is read as it is written, without percent-decoding, and includes `?` and `#`. A web
+/// address is read as a URL.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Address {
     /// Scheme and bucket, such as `s3://bucket`, without a name or a password; empty for files of this machine.
     root: String,
-    /// The same as a URL, with whatever the store is reached by.
+    /// The bucket as a URL, with the name, the password and the query that the store is reached with.
     store: Url,
     key: Key,
-    /// Whether it was written with a `/` at its end, and so is no object.
+    /// True if it was written with a `/` at its end, and so names no object.
     is_prefix: bool,
 }
 
@@ -52,13 +52,13 @@ impl Deref for Location {
 }
 
 impl Address {
-    /// What a path names, if it is a URL of an object store.
+    /// Parses a path. Returns `None` if it is no URL of an object store.
     pub(crate) fn of_path(path: &Path) -> Result<Option<Self>> {
         path.to_str().map_or(Ok(None), Self::of)
     }
 
-    /// The URL of a file, or of a folder if `is_folder`, or of an object, by its name as it stands: what DataFusion takes for a
-    /// path may be a pattern.
+    /// Returns the URL of a file, or of a folder if `is_folder`, or of an object. The name is taken literally, whereas
+    /// DataFusion may take a path for a pattern.
     pub(crate) fn url_of(path: &Path, is_folder: bool) -> Result<Url> {
         if let Some(location) = Self::of_path(path)? {
             return Ok(location.url());
@@ -68,11 +68,11 @@ impl Address {
         url.ok().with_context(|| format!("cannot read {}: no URL has this name", path.display()))
     }
 
-    /// What a text names, if it is a URL of an object store.
+    /// Parses a text. Returns `None` if it is no URL of an object store.
     pub(crate) fn of(text: &str) -> Result<Option<Self>> {
         let Some((scheme, rest)) = text.split_once("://") else { return Ok(None) };
         let scheme = scheme.to_ascii_lowercase();
-        // One place has one name.
+        // Different schemes of one place become the same.
         let names_account = || rest.split('/').next().is_some_and(|authority| authority.contains('@'));
         let scheme = match scheme.as_str() {
             "s3a" => "s3",
@@ -88,7 +88,7 @@ impl Address {
 
     fn parse(scheme: &str, rest: &str) -> Result<Self> {
         let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-        // It would end the name of the host, in web addresses alone.
+        // A backslash ends the host name of a web address, but not of other addresses.
         if authority.contains('\\') {
             bail!("it has a backslash in the name of its host; write / before the path");
         }
@@ -101,7 +101,7 @@ impl Address {
             ("abfs" | "abfss", Some((container, account))) => {
                 format!("{scheme}://{}@{account}", container.split(':').next().unwrap_or_default())
             }
-            // Names of hosts have no case, and a port that goes without saying is none.
+            // Host names are case-insensitive, and the default port is left out.
             _ if scheme.starts_with("http") => {
                 let port = store.port().map(|port| format!(":{port}")).unwrap_or_default();
                 format!("{scheme}://{}{port}", store.host_str().unwrap_or_default())
@@ -111,11 +111,11 @@ impl Address {
         };
         let (key, is_prefix) = if scheme.starts_with("http") {
             let url = Url::parse(&format!("{scheme}://{rest}")).context("it is no URL")?;
-            // The key would name another one.
+            // The decoded key would name another object.
             if url.path().to_ascii_lowercase().contains("%2f") {
                 bail!("its path has %2F, a / within a name, which cannot be asked for; download the file");
             }
-            // What is asked for stands with the server, and not with the file.
+            // The query is part of the store's URL, not of the key.
             store.set_query(url.query());
             (Key::from_url_path(url.path())?, url.path().ends_with('/'))
         } else {
@@ -133,7 +133,8 @@ impl Address {
         Ok(Self { root, store, key, is_prefix })
     }
 
-    /// A file of this machine, a folder, or a pattern of files, unless there is no folder for it.
+    /// Returns the address of a file, a folder or a pattern of files on this machine, or `None` if its folder does not
+    /// exist.
     pub(crate) fn of_file(name: &str) -> Result<Option<Self>> {
         let path = Path::new(name);
         let magic = if path.exists() { None } else { name.find(MAGIC) };
@@ -149,17 +150,17 @@ impl Address {
         Ok(Some(Self { root: String::new(), store: Url::parse("file:///")?, key, is_prefix: rest.is_empty() }))
     }
 
-    /// The location of this address in some stores.
+    /// Adds the stores by which this address is reached.
     fn within(self, stores: &Arc<Stores>) -> Location {
         Location { address: self, stores: Arc::clone(stores) }
     }
 
-    /// Another key in the same store.
+    /// Returns the address of another key in the same store.
     pub(super) fn with(&self, key: Key, is_prefix: bool) -> Self {
         Self { key, is_prefix, ..self.clone() }
     }
 
-    /// Scheme and bucket.
+    /// Returns the scheme and the bucket.
     pub(crate) fn root(&self) -> &str {
         &self.root
     }
@@ -172,22 +173,22 @@ impl Address {
         self.is_prefix
     }
 
-    /// Whether it is a file of a web server, of which no others can be listed.
+    /// Returns true if it is on a web server, which cannot list files.
     pub(crate) fn is_web(&self) -> bool {
         self.store.scheme().starts_with("http")
     }
 
-    /// Returns true if it is reached by what may be a key and stands in its address.
+    /// Returns true if its URL contains a possible key.
     pub(crate) fn has_key(&self) -> bool {
         has_key(&self.store)
     }
 
-    /// Whether it is of the machine that the program runs on.
+    /// Returns true if it is on the machine that the program runs on.
     pub(crate) fn is_of_this_machine(&self) -> bool {
         self.store.scheme() == "file"
     }
 
-    /// The URL as DataFusion reads it, where what is special is percent-encoded.
+    /// Returns the URL as DataFusion reads it, with special characters percent-encoded.
     pub(crate) fn url(&self) -> Url {
         let mut url = self.store.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -201,47 +202,48 @@ impl Address {
 }
 
 impl Location {
-    /// What a path names, if it is a URL of an object store.
+    /// Parses a path. Returns `None` if it is no URL of an object store.
     pub(crate) fn of_path(path: &Path, stores: &Arc<Stores>) -> Result<Option<Self>> {
         Ok(Address::of_path(path)?.map(|address| address.within(stores)))
     }
 
-    /// What a text names, if it is a URL of an object store.
+    /// Parses a text. Returns `None` if it is no URL of an object store.
     pub(crate) fn of(text: &str, stores: &Arc<Stores>) -> Result<Option<Self>> {
         Ok(Address::of(text)?.map(|address| address.within(stores)))
     }
 
-    /// A file of this machine, a folder, or a pattern of files, unless there is no folder for it.
+    /// Returns the location of a file, a folder or a pattern of files on this machine, or `None` if its folder does not
+    /// exist.
     pub(crate) fn of_file(name: &str, stores: &Arc<Stores>) -> Result<Option<Self>> {
         Ok(Address::of_file(name)?.map(|address| address.within(stores)))
     }
 
-    /// The stores by which it is reached.
+    /// Returns the stores by which it is reached.
     pub(crate) fn stores(&self) -> &Arc<Stores> {
         &self.stores
     }
 
-    /// The store.
+    /// Returns the store that it is in.
     pub(crate) fn store(&self) -> Result<Arc<dyn ObjectStore>> {
         self.stores.get(&self.store)
     }
 
-    /// The bucket, if it is one of S3 that is asked with keys.
+    /// Returns the bucket, if it is an S3 bucket with signed requests.
     pub(super) fn bucket(&self) -> Result<Option<Arc<Bucket>>> {
         self.stores.bucket(&self.store)
     }
 
-    /// The same without its stores.
+    /// Returns the address without the stores.
     pub(super) fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Another key in the same store.
+    /// Returns the location of another key in the same store.
     fn with(&self, key: Key, is_prefix: bool) -> Self {
         self.address.with(key, is_prefix).within(&self.stores)
     }
 
-    /// The folder below which the objects of a glob are, and the pattern of their names below it.
+    /// Splits a glob into the folder that contains its objects, and the pattern of their names below that folder.
     pub(crate) fn split_glob(&self) -> Option<(Self, String)> {
         let key = self.key.as_ref();
         let magic = key.find(MAGIC)?;
@@ -249,24 +251,25 @@ impl Location {
         Some((self.with(Key::parse(&key[..split]).ok()?, true), key[split..].to_owned()))
     }
 
-    /// The prefix that the object of this name would be.
+    /// Returns the prefix with the key of this object.
     pub(crate) fn as_prefix(&self) -> Self {
         self.with(self.key.clone(), true)
     }
 
-    /// The prefix that an object stands below.
+    /// Returns the prefix that contains this object.
     pub(crate) fn folder(&self) -> Self {
         let mut parts: Vec<_> = self.key.parts().collect();
         parts.pop();
         self.with(parts.into_iter().collect(), true)
     }
 
-    /// The object of a key in the same store.
+    /// Returns the object of a key in the same store.
     pub(crate) fn at(&self, key: Key) -> Self {
         self.with(key, false)
     }
 
-    /// The object of a name below this prefix, as it is written. What no key can have is percent-encoded.
+    /// Returns the object of this name below this prefix. The name is taken as it is written, except for parts that no
+    /// key can have, which are percent-encoded.
     pub(crate) fn join(&self, name: &str) -> Self {
         let part = |part| PathPart::parse(part).unwrap_or_else(|_| PathPart::from(part));
         self.at(self.key.parts().chain(name.split('/').map(part)).collect())
@@ -298,15 +301,14 @@ impl fmt::Debug for Location {
     }
 }
 
-/// Returns true if there is a password before the host of a URL, or what may be a key: a name there in an address of the web, or what
-/// is asked for behind `?`.
+/// Returns true if a URL has a password before its host, or a possible key: a name before the host of a web address, or
+/// a query behind `?`.
 pub(crate) fn has_key(url: &Url) -> bool {
     let is_named = url.scheme().starts_with("http") && !url.username().is_empty();
     is_named || url.password().is_some() || url.query().is_some()
 }
 
-/// A URL, or a path, without what may be a secret in it: names and passwords before the host, and what is asked for behind `?` or
-/// `#`.
+/// Hides possible secrets in a URL or a path: names and passwords before the host, and everything behind `?` or `#`.
 pub fn redacted_url(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let Secrets { host, query } = Secrets::of(scheme, rest, true);
@@ -314,11 +316,11 @@ pub fn redacted_url(url: &str) -> String {
     format!("{scheme}://{}{shown}{}", hidden_user(rest, host), if query.is_some() { "***" } else { "" })
 }
 
-/// The text without what may be a secret in a URL.
+/// Hides possible secrets of the URLs in a text.
 ///
-/// Passwords may have blanks, quotes, brackets and `/` in them, so that nobody can tell where a URL in a text ends that is in no
-/// quotes: too much is hidden of it, rather than too little, up to what would be said of it behind a colon. What is hidden stays
-/// as it is when it comes by here again.
+/// Passwords may have blanks, quotes, brackets and `/` in them, so the end of a URL without quotes cannot be found. Too
+/// much of it is hidden rather than too little, up to a colon that may precede a message about it. Hidden parts stay as
+/// they are when the text is redacted again.
 pub fn redacted(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -359,16 +361,16 @@ pub fn redacted(text: &str) -> String {
     shown
 }
 
-/// Where the secrets of a URL may be, in what stands behind its scheme.
+/// The places of possible secrets in the part of a URL behind its scheme.
 struct Secrets {
-    /// Where its host begins: what comes before is one.
+    /// Start of the host. The text before it is a secret.
     host: usize,
-    /// The `?` or `#` behind which there is one.
+    /// Position of the `?` or `#` that precedes a secret.
     query: Option<usize>,
 }
 
 impl Secrets {
-    /// `is_url` says that all of it is the URL, and no text that goes on.
+    /// Finds possible secrets. `is_url` means that all of the text is the URL.
     fn of(scheme: &str, url: &str, is_url: bool) -> Self {
         let scheme = scheme.to_ascii_lowercase();
         let is_one_of = |schemes: &[&str]| schemes.iter().any(|name| scheme.ends_with(name));
@@ -384,7 +386,7 @@ impl Secrets {
             Some(at) => at + 1,
             None => host_behind_slash(url, authority, word(url)),
         };
-        // In a pattern of names it stands for a character.
+        // In a pattern of names, `?` matches a character.
         let asks = |asked: &str| {
             let asked = &asked[..word(asked)];
             !asked.is_empty() && (is_web || is_one_of(&["az", "azure", "abfs", "abfss"]) || asked.contains('='))
@@ -395,8 +397,8 @@ impl Secrets {
     }
 }
 
-/// Where the host begins behind a password with a `/` in it, which ends the name of the host for readers of URLs: behind a colon
-/// there is either a port or a password.
+/// Returns the start of the host behind a password that has a `/` in it, which a URL parser takes for the end of the
+/// host. A colon is followed by either a port or a password.
 fn host_behind_slash(url: &str, authority: &str, word: usize) -> usize {
     let address = authority.rfind(']').unwrap_or(0);
     let Some(colon) = authority[address..].find(':').map(|at| address + at) else { return 0 };
@@ -405,14 +407,14 @@ fn host_behind_slash(url: &str, authority: &str, word: usize) -> usize {
     let is_port = (1..=5).contains(&digits) && !behind[digits..].starts_with(char::is_alphanumeric);
     let end = if is_port { url.find(['?', '#']).unwrap_or(url.len()).min(word) } else { url.len() };
     match url[..end].rfind('@') {
-        // What comes behind may be of a password, or of what is asked for.
+        // The rest may belong to a password or to the query.
         Some(at) if url[..at].contains(['?', '#']) => url.len(),
         Some(at) => at + 1,
         None => 0,
     }
 }
 
-/// What is shown in the place of what comes before a host.
+/// Returns the text that replaces everything before a host.
 fn hidden_user(url: &str, host: usize) -> &'static str {
     match host {
         0 => "",
@@ -421,17 +423,18 @@ fn hidden_user(url: &str, host: usize) -> &'static str {
     }
 }
 
-/// Whether what stands before the account in a URL of Azure is the name of a container.
+/// Returns true if the text before the account in a URL of Azure is the name of a container.
 fn is_container(name: &str) -> bool {
     name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '$'))
 }
 
-/// The scheme that a text ends with.
+/// Returns the scheme at the end of a text.
 fn scheme_before(text: &str) -> &str {
     &text[text.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')).len()..]
 }
 
-/// Where what is in quotes ends, if it begins behind one. A quote that is doubled, or in the middle of a word, is part of it.
+/// Returns the end of quoted text that begins behind `quote`, if that opens a quote. A quote that is doubled, or in the
+/// middle of a word, belongs to the text.
 fn end_of_quoted(text: &str, quote: char) -> Option<usize> {
     let end = match quote {
         '<' => '>',
@@ -515,7 +518,7 @@ mod tests {
         for text in ["s3:/b/x", "dir/x", "ftp://b/x", "C://x"] {
             assert_eq!(Address::of(text).unwrap(), None, "{text}");
         }
-        // An encoded / would be read as one that parts folders.
+        // An encoded `/` would be read as a separator of folders.
         for text in ["s3://", "s3:///x", "s3://b/a//b", "s3://b/../x", "https://h/a%2Fb.csv", "https://h/a%2fb.csv"] {
             assert!(Address::of(text).is_err(), "{text}");
         }

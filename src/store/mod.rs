@@ -1,13 +1,15 @@
 //! Object stores: S3, Google Cloud Storage, Azure Blob Storage, and files of web servers, by URL.
 //!
-//! Whatever names a file may name an object: [`Location`] is what a URL names, [`Object`] one that is there, with its size
-//! and ETag; an [`Address`] is the URL alone. [`Stores`] makes the store of a URL when it is first asked for and keeps it. Each
-//! engine has its own, with its own credentials, and each location knows those that it is reached by. They are also the registry of
-//! the engine's sessions, so that `FROM 's3://…'` and the readers share connections, credentials and counts.
+//! Every path of a file may also be the URL of an object. An [`Address`] is a parsed URL. A [`Location`] is an address
+//! with the stores that reach it. An [`Object`] is one that exists, with its size and ETag. [`Stores`] makes the store
+//! of a URL when it is first needed and keeps it. Each engine has its own stores, with its own credentials. They are
+//! also the registry of the engine's sessions, so that `FROM 's3://…'` and the readers share connections, credentials
+//! and counts.
 //!
-//! * Requests run on a runtime of their own ([`blocking`]): a query that keeps all threads busy makes none time out, and
-//!   readers that block can wait for them.
-//! * Errors are explained where they arise ([`explain`]): what, where, what to do. No error, log or `Debug` has a secret in it.
+//! * Requests run on a runtime of their own ([`blocking`]): a query that keeps all threads busy makes no request time
+//!   out, and blocking readers can wait for requests.
+//! * Errors are explained where they arise ([`explain`]): what is wrong, where, and what to do. No error, log or
+//!   `Debug` has a secret in it.
 //! * Requests and bytes are counted where they go over the wire ([`http`]).
 
 mod aws;

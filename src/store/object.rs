@@ -1,4 +1,4 @@
-//! Objects that are there, and how they are read by code that blocks.
+//! Objects that exist in a store, and readers of them for blocking code.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,10 +21,10 @@ use super::explain::Explained;
 use super::location::Location;
 use super::registry::Stores;
 
-/// How much is asked for at once when an object is read from its beginning to its end.
+/// Number of bytes per request when an object is read from its beginning to its end.
 pub(super) const PIECE: u64 = 4 << 20;
 
-/// How much is asked for at once where parts of an object are read.
+/// Number of bytes per request when parts of an object are read.
 const BLOCK: u64 = 1 << 20;
 
 /// An object as it was when it was found.
@@ -32,15 +32,15 @@ const BLOCK: u64 = 1 << 20;
 pub(crate) struct Object {
     pub(crate) location: Location,
     pub(crate) size: u64,
-    /// What says that it has not been changed since.
+    /// The ETag, which shows that the object has not changed since.
     e_tag: Option<String>,
-    /// The same, where a store numbers its objects.
+    /// The version, in stores that number the versions of an object.
     version: Option<String>,
-    /// When it was written, in seconds, as precise as headers have it.
+    /// The time of the last write, in seconds, the precision of HTTP headers.
     modified: i64,
 }
 
-/// An [`Object`] as it is told to another machine.
+/// An [`Object`] as it is sent to another machine.
 #[derive(Clone, PartialEq, Eq, Hash, Message)]
 pub(crate) struct ObjectMessage {
     #[prost(string, tag = "1")]
@@ -58,13 +58,13 @@ pub(crate) struct ObjectMessage {
 impl From<&Object> for ObjectMessage {
     fn from(object: &Object) -> Self {
         let Object { location, size, e_tag, version, modified } = object.clone();
-        // Percent-encoded signs of a web address stay so.
+        // Percent-encoded characters of a web address stay encoded.
         let location = if location.is_web() { location.url().to_string() } else { location.to_string() };
         Self { location, size, e_tag, version, modified }
     }
 }
 
-/// An error of a store as one of reading.
+/// Converts an error of a store into an I/O error.
 pub(super) fn io_error(error: object_store::Error) -> io::Error {
     let kind = match &error {
         object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
@@ -80,7 +80,8 @@ pub(super) fn io_error(error: object_store::Error) -> io::Error {
     }
 }
 
-/// The error of something that cannot be done at a place, which is named once.
+/// Adds the failed operation and the location to an error. An explained error already names its location, which is not
+/// repeated.
 pub(crate) fn failed(what: &str, location: &Location, error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<io::Error>() {
         Some(cause) if Explained::of_io(cause).is_some() => {
@@ -96,37 +97,37 @@ impl Object {
         Self { location, size, e_tag, version, modified: last_modified.timestamp() }
     }
 
-    /// An object of this size, wherever it is.
+    /// Returns an object of this size without looking for it.
     #[cfg(test)]
     pub(crate) fn of_size(location: &str, size: u64, stores: &Arc<Stores>) -> Self {
         let location = Location::of(location, stores).unwrap().unwrap();
         Self { location, size, e_tag: Some("\"tag\"".to_owned()), version: None, modified: -1 }
     }
 
-    /// The object that another machine has told of, reached by the stores of this one.
+    /// Restores an object that another machine sent. The stores of this machine reach it.
     pub(crate) fn of_message(message: ObjectMessage, stores: &Arc<Stores>) -> Result<Self> {
         let ObjectMessage { location, size, e_tag, version, modified } = message;
         let location = Location::of(&location, stores)?.with_context(|| format!("{location} is in no store"))?;
         Ok(Self { location, size, e_tag, version, modified })
     }
 
-    /// How long it has been there, where the clocks agree.
+    /// Returns the time since the object was written, if the clocks agree.
     pub(crate) fn age(&self) -> Option<Duration> {
         let written = UNIX_EPOCH + Duration::from_secs(u64::try_from(self.modified).ok()?);
         SystemTime::now().duration_since(written).ok()
     }
 
-    /// What says that it has not been changed since, where the server says it.
+    /// Returns the ETag and the version, as far as the server gives them.
     pub(super) fn version(&self) -> UpdateVersion {
         UpdateVersion { e_tag: self.e_tag.clone(), version: self.version.clone() }
     }
 
-    /// The tag that it has as long as no byte of it changes, where the server gives such tags.
+    /// Returns the ETag if it is strong: a strong ETag changes whenever a byte of the object does.
     pub(crate) fn strong_tag(&self) -> Option<&str> {
         self.e_tag.as_deref().filter(|e_tag| !e_tag.starts_with("W/"))
     }
 
-    /// The object at a location, if there is one.
+    /// Returns the object at a location, if there is one.
     pub(crate) fn find(location: &Location) -> Result<Option<Self>> {
         let (store, key) = (location.store()?, location.key().clone());
         match wait(async move { store.head(&key).await })? {
@@ -136,7 +137,7 @@ impl Object {
         }
     }
 
-    /// All objects below a prefix, in the order of their keys; at most `most` of them.
+    /// Lists the objects below a prefix, in the order of their keys; at most `most` of them.
     pub(crate) fn list(prefix: &Location, most: usize) -> Result<Vec<Self>> {
         let (store, key) = (prefix.store()?, prefix.key().clone());
         let listed = wait(async move {
@@ -152,7 +153,7 @@ impl Object {
         Ok(Self::all_of(prefix, listed.map_err(io_error)?))
     }
 
-    /// The objects directly below a prefix, in the order of their keys, and the prefixes there.
+    /// Lists the objects directly below a prefix, in the order of their keys, and the prefixes there.
     pub(crate) fn list_folder(prefix: &Location) -> Result<(Vec<Self>, Vec<Location>)> {
         let (store, key) = (prefix.store()?, prefix.key().clone());
         let listed = wait(async move { store.list_with_delimiter(Some(&key)).await })?.map_err(io_error)?;
@@ -162,18 +163,19 @@ impl Object {
 
     fn all_of(prefix: &Location, mut listed: Vec<ObjectMeta>) -> Vec<Self> {
         listed.sort_by(|a, b| a.location.cmp(&b.location));
-        // Empty objects without an extension stand for folders.
+        // Empty objects without an extension are folder markers.
         listed.retain(|meta| meta.size > 0 || meta.location.extension().is_some());
         listed.into_iter().map(|meta| Self::new(prefix.at(meta.location.clone()), meta)).collect()
     }
 
-    /// What is asked for when a part of the object is. Weak tags compare as different to whatever there is.
+    /// Returns the options of a request for a part of the object. A weak ETag is left out, since it never matches in
+    /// `If-Match`.
     fn options(&self, range: Range<u64>) -> GetOptions {
         let if_match = self.strong_tag().map(str::to_owned);
         GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..GetOptions::default() }
     }
 
-    /// Fails where this is not the object that was found.
+    /// Fails if `meta` describes another object than the one that was found.
     fn check(&self, meta: &ObjectMeta) -> io::Result<()> {
         let is_same_tag = self.e_tag.is_none() || self.e_tag == meta.e_tag;
         let is_as_old = self.e_tag.is_some() || self.modified == meta.last_modified.timestamp();
@@ -201,7 +203,7 @@ impl Object {
         ))
     }
 
-    /// A part of the object.
+    /// Reads a part of the object.
     pub(crate) fn read(&self, range: Range<u64>) -> io::Result<Bytes> {
         if range.is_empty() {
             return Ok(Bytes::new());
@@ -210,7 +212,7 @@ impl Object {
         wait(self.clone().part(store, range))?
     }
 
-    /// The object from its beginning to its end.
+    /// Returns a reader of the whole object.
     pub(crate) fn reader(&self) -> io::Result<ObjectReader> {
         let store = self.location.store().map_err(io::Error::other)?;
         let mut reader =
@@ -220,18 +222,18 @@ impl Object {
     }
 }
 
-/// Reads an object piece by piece, one of which is on its way while another is read.
+/// A reader of a whole object in pieces. The next piece is fetched while the last one is read.
 pub(crate) struct ObjectReader {
     object: Object,
     store: Arc<dyn ObjectStore>,
-    /// Up to where pieces have been asked for.
+    /// Offset up to which pieces have been requested.
     asked: u64,
     coming: VecDeque<Receiver<io::Result<Bytes>>>,
     piece: Bytes,
 }
 
 impl ObjectReader {
-    /// Asks for the next piece, if there is one.
+    /// Requests the next piece, if there is one.
     fn ask(&mut self) -> io::Result<()> {
         let end = self.object.size.min(self.asked + PIECE);
         if self.asked == end {
@@ -240,7 +242,7 @@ impl ObjectReader {
         let (send, receive) = sync_channel(1);
         let (object, store, range) = (self.object.clone(), Arc::clone(&self.store), self.asked..end);
         runtime()?.spawn(async move {
-            // Nobody reads any more if this fails.
+            // This fails only if the reader is gone.
             let _ = send.send(object.part(store, range).await);
         });
         self.asked = end;
@@ -263,7 +265,7 @@ impl Read for ObjectReader {
     }
 }
 
-/// An object of which parts are read, some of them again: what was read last is kept.
+/// An object that is read in blocks. The blocks that were read last are cached, since some parts are read again.
 #[derive(Clone)]
 pub struct Blocks {
     object: Object,
@@ -278,7 +280,7 @@ impl fmt::Debug for Blocks {
 }
 
 impl Blocks {
-    /// `readers` says at how many places at once it is read.
+    /// Creates an object with an empty cache. `readers` is the number of places that are read at the same time.
     pub(crate) fn new(object: Object, readers: usize) -> Self {
         Self { object, kept: Arc::default(), most: 2 * readers.max(4) }
     }
@@ -287,12 +289,12 @@ impl Blocks {
         &self.object
     }
 
-    /// The same object, read at so many places at once.
+    /// Returns the same object for this number of readers, with a cache of its own.
     pub(crate) fn for_readers(&self, readers: usize) -> Self {
         Self::new(self.object.clone(), readers)
     }
 
-    /// The block of a number.
+    /// Returns the block with this number, from the cache if it is there.
     fn block(&self, number: u64) -> io::Result<Bytes> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = kept.iter().position(|(known, _)| *known == number)
@@ -345,7 +347,7 @@ impl ChunkReader for Blocks {
     }
 }
 
-/// Reads on from a place.
+/// A reader that starts at an offset.
 pub struct BlocksReader {
     blocks: Blocks,
     at: u64,

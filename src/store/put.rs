@@ -1,4 +1,4 @@
-//! Objects that are written: whole, or not at all.
+//! Writes of objects, each whole or not at all.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -22,41 +22,43 @@ use super::location::Location;
 use super::object::{Object, failed, io_error};
 use crate::store::failpoint::step;
 
-/// Objects up to this size are written in one request, others in parts of it, unless that depends on what is there.
+/// Largest object that is written in one request, and smallest part of larger ones. Conditional writes and web servers
+/// always take one request.
 const PART: u64 = 16 << 20;
 
-/// How many parts an object may have, with some to spare.
+/// Upper bound of the number of parts of an object, with some to spare.
 const PARTS: u64 = 9000;
 
-/// How many parts are on their way at once.
+/// Number of parts that are sent at the same time.
 const AT_ONCE: usize = 2;
 
-/// How often a request is repeated of which it is known that it did nothing.
+/// Number of tries of a request that is known to have had no effect.
 const ATTEMPTS: usize = 3;
 
-/// How long it is tried to find out what became of a request, and after what time none is repeated.
+/// Time limit for finding out the outcome of a request, and time after which no request is retried.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// How long to wait for another request that writes the same object, the first time.
+/// First pause while another request writes the same object.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The same, after some times.
+/// Upper bound of that pause, which doubles each time.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
-/// What the metadata of an object have that say which request wrote it. Letters only: not all stores take others.
+/// Name of the metadata entry that tells which request wrote an object. It has letters only, since not all stores take
+/// others.
 const MARK: &str = "ibidput";
 
-/// When an object is to be written.
+/// The condition for writing an object.
 #[derive(Debug, Clone)]
 pub(crate) enum When {
     Always,
-    /// Where there is none yet.
+    /// Only if there is no object yet.
     New,
-    /// Where it is still this one.
+    /// Only if the object is still this one.
     Still(Box<Object>),
 }
 
-/// Fails where an object can certainly not be written: there is no such bucket, or no such key to open it.
+/// Fails if an object can certainly not be written: there is no such bucket, or the credentials are not valid.
 pub(crate) fn check_writable(location: &Location) -> Result<()> {
     let store = location.store().with_context(|| format!("cannot write {location}"))?;
     let key = location.key().clone();
@@ -67,7 +69,7 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
     match wait(async move { store.get_opts(&key, options).await.map(drop) })? {
         Ok(()) => Ok(()),
         Err(error) => match Explained::of(&error).map(Explained::kind) {
-            // It is not there, or may be written all the same, though not be read.
+            // The object does not exist, or may be writable although it is not readable.
             Some(Kind::Unsure) => Ok(()),
             Some(Kind::Other) if matches!(error, Error::NotFound { .. }) => Ok(()),
             _ => Err(failed("cannot write", location, io_error(error).into())),
@@ -75,18 +77,18 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
     }
 }
 
-/// Writes a file as an object, in one step. `false` says that the object was seen to be another than it should be, so that it stays as
-/// it is. After an error nobody knows whether it was written, nor whether it still will be.
+/// Writes a file as an object, in one step. Returns `false` if another object is in its place than expected, which then
+/// stays. After an error it is unknown if the object was written, or still will be.
 ///
-/// Where the answer is lost it is found out, by a mark in the metadata, whether the object was written. Once it is `given_up`, it is not
-/// begun, or its upload is aborted, and that is an error.
+/// If the answer is lost, a mark in the metadata tells if the object was written. Once the write is `given_up`, it is
+/// not begun, or its upload is aborted, and that is an error.
 pub(crate) fn put(file: &Path, location: &Location, when: When, given_up: &GivenUp) -> Result<bool> {
     let written = wait(Put::new(file, location, when, given_up)?.run())?;
     written.map_err(|error| failed("cannot write", location, io_error(error).into()))
 }
 
-/// As [`put`], unless there is an object of this name, on a thread that may block. If the future is dropped before that has ended, the
-/// upload is aborted. The file stays as long as `kept` does, which is dropped then.
+/// Writes a file as a new object with [`put`], on a thread that may block. If the future is dropped before the write
+/// has ended, the upload is aborted. `kept` keeps the file, and is dropped when the write ends.
 pub(crate) async fn put_new_unless_dropped<T: Send + 'static>(
     file: PathBuf,
     location: Location,
@@ -112,13 +114,13 @@ struct Put {
     uploading: Uploading,
 }
 
-/// What is seen in the place of an object.
+/// The state of a key in the store after a failed write.
 enum There {
-    /// The object as it was written here.
+    /// The object that this write has written.
     Ours,
-    /// Another one, of which it does not take the place where that hangs on what is there.
+    /// Another object, which a conditional write does not replace.
     Other,
-    /// Nothing, or still what it is to replace.
+    /// Nothing, or still the object to replace.
     Nothing,
 }
 
@@ -146,7 +148,7 @@ impl Put {
     async fn run(self) -> object_store::Result<bool> {
         let (mut attempt, mut pause, began) = (1, PAUSE, Instant::now());
         loop {
-            // What is written in parts takes the place of whatever there is.
+            // A multipart upload replaces any object that is there.
             let is_one = self.size <= PART || self.mode != PutMode::Overwrite || self.location.is_web();
             let outcome = if is_one { self.at_once().await } else { self.in_parts().await };
             let Err(error) = outcome else { return Ok(true) };
@@ -158,7 +160,7 @@ impl Put {
             let error = match self.look().await {
                 Ok(There::Ours) => return Ok(true),
                 Ok(There::Other) if is_refused && self.mode != PutMode::Overwrite => return Ok(false),
-                // Somebody writes at this moment, it may be an earlier request of ours, or has just removed it.
+                // Another request, perhaps an earlier one of ours, is writing the object, or has just removed it.
                 Ok(_) if is_refused && !is_late => {
                     tokio::time::sleep(pause).await;
                     pause = LONGEST_PAUSE.min(pause * 2);
@@ -170,7 +172,7 @@ impl Put {
                 }
                 _ => error,
             };
-            // A conditional request is not repeated below, since it might have done something.
+            // object_store does not retry a conditional request, since it might have had an effect. It is retried here.
             let may_be_done = is_refused || matches!(error, Error::Generic { .. }) && self.mode != PutMode::Overwrite;
             if !may_be_done || is_late || attempt == ATTEMPTS {
                 return Err(error);
@@ -179,7 +181,7 @@ impl Put {
         }
     }
 
-    /// What there is in the place of the object.
+    /// Returns the state of the object's key in the store.
     async fn look(&self) -> object_store::Result<There> {
         let options = GetOptions { head: true, ..GetOptions::default() };
         let looked = tokio::time::timeout(PATIENCE, self.store.get_opts(self.location.key(), options)).await;
@@ -233,7 +235,7 @@ impl Put {
         self.unless_given_up(sent).await
     }
 
-    /// Runs what sends something. It is an error, at once, where that is to be given up.
+    /// Runs a request. Fails at once if the write is given up.
     async fn unless_given_up(&self, sent: impl Future<Output = object_store::Result<()>>) -> object_store::Result<()> {
         tokio::select! {
             biased;
@@ -276,7 +278,7 @@ impl Put {
         };
         let outcome = self.unless_given_up(sent).await;
         if outcome.is_err() {
-            // What it cannot remove goes by a rule of the bucket.
+            // Parts that it cannot remove are left to a lifecycle rule of the bucket.
             let _ = upload.abort().await;
         }
         outcome

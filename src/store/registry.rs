@@ -34,7 +34,7 @@ use super::remote::{About, Remote};
 use super::sealed::SealedStore;
 use super::uploads::Bucket;
 
-/// How often and how long a request is tried: with the last try, 170 seconds at most.
+/// Number and time of the tries of a request: with the last try, 170 seconds at most.
 const TRIES: RetryConfig = RetryConfig {
     backoff: BackoffConfig {
         init_backoff: Duration::from_millis(100),
@@ -45,24 +45,24 @@ const TRIES: RetryConfig = RetryConfig {
     retry_timeout: Duration::from_secs(90),
 };
 
-/// How long a connection may take, and one try of a request at most; most have [less](super::http::LONGEST).
+/// Timeouts of a connection, and of one try of a request; most tries have a [shorter one](super::http::LONGEST).
 const TIMEOUTS: [(ClientConfigKey, &str); 2] =
     [(ClientConfigKey::ConnectTimeout, "10 seconds"), (ClientConfigKey::Timeout, "80 seconds")];
 
-/// How stores are reached, where the environment does not say it.
+/// Settings for reaching stores. The environment gives those that are missing here.
 #[derive(Clone, Default)]
 pub struct Settings {
     /// The address of a server that speaks S3.
     pub endpoint: Option<String>,
-    /// Whether requests go without a key.
+    /// True if requests go without a key.
     pub anonymous: bool,
     /// The region of buckets.
     pub region: Option<String>,
-    /// Whether connections need not be encrypted.
+    /// True if connections may be unencrypted.
     pub allow_http: bool,
-    /// The id of a key of S3, and its secret.
+    /// The id and the secret of an S3 access key.
     pub keys: Option<[String; 2]>,
-    /// The token of a session of S3, which goes with the key.
+    /// The S3 session token that goes with the key.
     pub session_token: Option<String>,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// What went to and from an object store.
+/// Traffic to and from an object store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreTraffic {
@@ -94,14 +94,14 @@ pub struct StoreTraffic {
     pub requests: u64,
 }
 
-/// Stores, made when they are first asked for. They are equal to themselves alone.
+/// Stores by URL, each made when it is first needed. A `Stores` is equal only to itself.
 #[derive(Default)]
 pub struct Stores {
     settings: Settings,
     made: Mutex<BTreeMap<String, Made>>,
     /// The files of this machine, and stores that were registered by hand.
     others: DefaultObjectStoreRegistry,
-    /// The registry of a session that is of no engine, which is asked first.
+    /// The registry of a session that belongs to no engine. It is asked first.
     of_session: Option<Arc<dyn ObjectStoreRegistry>>,
     pub(super) uploads: Uploads,
 }
@@ -111,7 +111,7 @@ struct Made {
     store: Arc<dyn ObjectStore>,
     root: String,
     traffic: Arc<Traffic>,
-    /// The same store, if it is of S3.
+    /// The same store, if it is S3 with signed requests.
     bucket: Option<Arc<Bucket>>,
 }
 
@@ -136,23 +136,24 @@ impl Hash for Stores {
 }
 
 impl Stores {
-    /// Makes stores that are reached so.
+    /// Creates stores that are reached with these settings.
     pub fn new(settings: Settings) -> Self {
         Self { settings, ..Self::default() }
     }
 
-    /// The stores of a session that is of no engine: those of its registry, and others as the environment says.
+    /// Creates the stores of a session that belongs to no engine: those of its registry, and others with the settings
+    /// of the environment.
     pub(crate) fn over(registry: Arc<dyn ObjectStoreRegistry>) -> Self {
         Self { of_session: Some(registry), ..Self::default() }
     }
 
-    /// The stores of a session.
+    /// Returns the stores of a session.
     pub(crate) fn of_session(session: &SessionState) -> Arc<Self> {
         let known = session.config().get_extension::<Self>();
         known.unwrap_or_else(|| Arc::new(Self::over(Arc::clone(&session.runtime_env().object_store_registry))))
     }
 
-    /// The store of a URL, of which the path does not matter.
+    /// Returns the store of a URL. The path of the URL does not matter.
     pub(crate) fn get(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
         match self.of_session.as_ref().map(|registry| registry.get_store(url)) {
             Some(Ok(store)) => Ok(store),
@@ -160,7 +161,7 @@ impl Stores {
         }
     }
 
-    /// The bucket of a URL, if it is one of S3 that is asked with keys.
+    /// Returns the bucket of a URL, if it is an S3 bucket with signed requests.
     pub(super) fn bucket(&self, url: &Url) -> Result<Option<Arc<Bucket>>> {
         Ok(self.made(url)?.bucket)
     }
@@ -334,17 +335,17 @@ impl ObjectStoreRegistry for Stores {
     }
 }
 
-/// Whether a setting of the environment says yes.
+/// Returns true if a setting of the environment means yes.
 fn is_true(value: &str) -> bool {
     matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true" | "on" | "yes" | "y")
 }
 
-/// Whether a timeout has the value that the library gives it.
+/// Returns true if a timeout has the library's default.
 fn is_default(key: &AmazonS3ConfigKey, value: &str) -> bool {
     AmazonS3Builder::new().get_config_value(key).as_deref() == Some(value)
 }
 
-/// Fails where an address is none, or not encrypted unless that is allowed.
+/// Fails if an endpoint is not a valid address, or is unencrypted although that is not allowed.
 fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<()> {
     let shown = redacted_url(endpoint);
     match Url::parse(endpoint).map(|url| url.scheme().to_owned()).as_deref() {
@@ -355,7 +356,7 @@ fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<()> {
     }
 }
 
-/// The address of a bucket that stands in the host of requests, where the library takes any address for that.
+/// Adds the bucket to the host of an endpoint, unless it is there. The library would take any address.
 fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
     let mut url = Url::parse(endpoint)?;
     let host = url.host_str().unwrap_or_default();
@@ -372,7 +373,7 @@ fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The name and the password of a URL, as a server takes them.
+/// Returns the name and the password of a URL as an `Authorization` header.
 fn authorization(url: &Url) -> Result<Option<HeaderValue>> {
     if url.username().is_empty() && url.password().is_none() {
         return Ok(None);
@@ -384,7 +385,7 @@ fn authorization(url: &Url) -> Result<Option<HeaderValue>> {
     Ok(Some(value))
 }
 
-/// The file that `AWS_CA_BUNDLE` names, in PEM, and its certificates.
+/// Reads the file that `AWS_CA_BUNDLE` names. Returns its PEM text and its certificates.
 fn certificates() -> Result<(Vec<u8>, Vec<Certificate>)> {
     let Some(path) = variable(&["AWS_CA_BUNDLE"]) else { return Ok(Default::default()) };
     let bundle = std::fs::read(&path).with_context(|| format!("cannot read {path}, which AWS_CA_BUNDLE names"))?;
@@ -392,7 +393,7 @@ fn certificates() -> Result<(Vec<u8>, Vec<Certificate>)> {
     if found.is_empty() {
         bail!("{path}, which AWS_CA_BUNDLE names, has no certificates; name a file of them in PEM");
     }
-    // What is within one is looked at when there is a client, and that of keys would panic.
+    // The content of a certificate is parsed only when a client is made, and the client for keys would panic.
     Connector::new(Arc::default(), found.clone())
         .connect(&ClientOptions::new())
         .with_context(|| format!("{path}, which AWS_CA_BUNDLE names, has what is no certificate"))?;

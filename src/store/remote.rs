@@ -21,14 +21,15 @@ use super::blocking::runtime;
 use super::explain::{Asked, explain};
 use super::object::PIECE;
 
-/// The store of a bucket. Much of an object is asked for in pieces, so that none takes long, and one that fails is asked for again.
+/// The store of a bucket. Large ranges are requested in pieces, so that no request takes long, and only a piece that
+/// fails is requested again.
 #[derive(Clone)]
 pub(super) struct Remote {
     pub(super) inner: Arc<dyn ObjectStore>,
     pub(super) about: Arc<About>,
 }
 
-/// What is said of a store.
+/// Facts about a store.
 #[derive(Debug)]
 pub(super) struct About {
     pub(super) root: String,
@@ -36,9 +37,9 @@ pub(super) struct About {
     pub(super) region: Option<String>,
     pub(super) is_anonymous: bool,
     pub(super) is_key_given: bool,
-    /// Whether the last bytes of an object can be asked for without knowing its size.
+    /// True if the last bytes of an object can be requested without knowing its size.
     pub(super) has_suffixes: bool,
-    /// What no other store has.
+    /// A hash seed that no other store has.
     pub(super) seed: u64,
 }
 
@@ -57,9 +58,9 @@ impl About {
         explain(error, &asked)
     }
 
-    /// What is known of an object, with a time that tells it from others. By key, size and time DataFusion knows objects of all
-    /// stores of which it keeps footers and statistics, and times of stores are whole seconds: the fraction is made of the store
-    /// and of the tag, which lists may have without quotes.
+    /// Gives an object a modification time that distinguishes it from others. DataFusion caches footers and statistics
+    /// of the objects of all stores by key, size and time, but the times of stores are whole seconds. The fraction of
+    /// the second becomes a hash of the store and the ETag. Lists may have the ETag without quotes.
     fn told_apart(&self, mut meta: ObjectMeta) -> ObjectMeta {
         let tag = meta.e_tag.as_deref().unwrap_or_default().trim_start_matches("W/").trim_matches('"');
         meta.last_modified -= Duration::from_nanos(meta.last_modified.timestamp_subsec_nanos().into());
@@ -100,7 +101,7 @@ impl Remote {
         }
     }
 
-    /// A range of an object that is known, piece by piece, one of which is on its way while another is read.
+    /// Reads a range of a known object in pieces. The next piece is fetched while another is read.
     fn pieces(
         &self,
         key: &Key,
@@ -108,7 +109,7 @@ impl Remote {
         known: ObjectMeta,
         range: Range<u64>,
     ) -> BoxStream<'static, Result<Bytes>> {
-        // Weak tags compare as different to whatever there is.
+        // A weak ETag never matches in `If-Match`.
         let tag = known.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
         let options = GetOptions { if_match: options.if_match.clone().or(tag), ..options };
         let (remote, key, end) = (self.clone(), key.clone(), range.end);
@@ -124,7 +125,7 @@ impl Remote {
                 let changed = Error::Precondition { path: key.to_string(), source: "it was changed".into() };
                 Err(remote.about.explained(&key, changed))
             };
-            // It comes whether or not somebody has time for it.
+            // The piece is fetched even if its reader is busy.
             async {
                 let failed = |error| Error::Generic { store: "runtime", source: Box::new(error) };
                 runtime().map_err(failed)?.spawn(piece).await?
@@ -134,7 +135,7 @@ impl Remote {
         stream::iter(range.step_by(step)).map(piece).buffered(2).boxed()
     }
 
-    /// What is wrong with an object, from an answer that has a body, unlike that to HEAD.
+    /// Returns the error of a GET request instead of a HEAD request: the answer to HEAD has no body that explains it.
     async fn said_of(&self, key: &Key, error: object_store::Error) -> object_store::Error {
         use object_store::Error as E;
         if !matches!(error, E::PermissionDenied { .. } | E::Unauthenticated { .. } | E::Generic { .. }) {
@@ -162,7 +163,7 @@ impl ObjectStore for Remote {
 
     async fn get_opts(&self, key: &Key, options: GetOptions) -> Result<GetResult> {
         let options = match options.range {
-            // Which they do not know.
+            // These stores do not support suffix ranges.
             Some(GetRange::Suffix(length)) if !self.about.has_suffixes => {
                 let size = self.inner.head(key).await.map_err(|error| self.about.explained(key, error))?.size;
                 GetOptions { range: Some(GetRange::Bounded(size.saturating_sub(length)..size)), ..options }

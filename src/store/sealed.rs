@@ -18,16 +18,16 @@ use super::table::place_of;
 use super::verify::FIRST_END;
 use crate::seal::{BLOCK, End, Seal};
 
-/// A store that checks what is read of sealed Parquet files, and reads whole blocks of them for that.
+/// A store that verifies what it reads from sealed Parquet files, and reads whole blocks of them for that.
 ///
-/// Files without a seal, and whole files that are read in one go, pass as they are.
+/// Files without a seal, and whole files that are read in one request, are not verified.
 #[derive(Debug)]
 pub(crate) struct SealedStore<S> {
     store: S,
     known: Arc<Mutex<HashMap<Path, Known>>>,
 }
 
-/// What is known of a file.
+/// The cached facts about a file.
 #[derive(Debug, Clone)]
 struct Known {
     meta: ObjectMeta,
@@ -37,7 +37,7 @@ struct Known {
 #[derive(Debug)]
 struct Sealed {
     seal: Seal,
-    /// What follows the row groups.
+    /// The bytes behind the row groups.
     end: Bytes,
 }
 
@@ -50,13 +50,13 @@ impl<S: ObjectStore> SealedStore<S> {
         lock(&self.known)
     }
 
-    /// Forgets the files of a listing that are other ones now.
+    /// Drops files from the cache that are listed with other metadata now.
     fn noting(&self, listed: BoxStream<'static, Result<ObjectMeta>>) -> BoxStream<'static, Result<ObjectMeta>> {
         let known = Arc::clone(&self.known);
         listed.map_err(unnameable).inspect_ok(move |meta| note(&mut lock(&known), meta)).boxed()
     }
 
-    /// Why a block has another hash.
+    /// Returns the error for a block with another hash: the file has changed, or it is damaged.
     async fn mismatch(&self, path: &Path, error: &anyhow::Error) -> Error {
         let now = self.store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await;
         match (self.known().remove(path), now) {
@@ -65,7 +65,7 @@ impl<S: ObjectStore> SealedStore<S> {
         }
     }
 
-    /// Reads the end of a file, unless it is known.
+    /// Reads the end of a file, unless it is cached.
     async fn look_at(&self, path: &Path) -> Result<Known> {
         if let Some(known) = self.known().get(path).cloned() {
             return Ok(known);
@@ -85,7 +85,7 @@ impl<S: ObjectStore> SealedStore<S> {
                 End::Needs(_) => return Err(changed(&place_of(&self.store, path))),
                 End::Sealed(seal) => {
                     let after = usize::try_from(meta.size - seal.covered).unwrap_or(usize::MAX).min(end.len());
-                    // A copy, since it is kept, and what was read may be much more.
+                    // A copy, since it is cached, and the buffer may be much larger.
                     let end = Bytes::copy_from_slice(&end[end.len() - after..]);
                     Known { meta, sealed: Some(Arc::new(Sealed { seal, end })) }
                 }
@@ -143,20 +143,20 @@ fn lock(known: &Mutex<HashMap<Path, Known>>) -> MutexGuard<'_, HashMap<Path, Kno
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets a file that is another one now.
+/// Drops a file from the cache if its metadata is other now.
 fn note(known: &mut HashMap<Path, Known>, now: &ObjectMeta) {
     if known.get(&now.location).is_some_and(|known| known.meta != *now) {
         known.remove(&now.location);
     }
 }
 
-/// The blocks that a range reaches into.
+/// Extends a range to whole blocks.
 fn whole_blocks(range: &Range<u64>, covered: u64) -> Range<u64> {
     let block = BLOCK as u64;
     range.start / block * block..range.end.next_multiple_of(block).min(covered)
 }
 
-/// A range of a file of which `bytes` begin at `from`.
+/// Returns a range of a file from `bytes`, which begin at the offset `from`.
 fn slice(bytes: &Bytes, from: u64, range: &Range<u64>) -> Option<Bytes> {
     let place = |at: u64| usize::try_from(at.checked_sub(from)?).ok().filter(|at| *at <= bytes.len());
     Some(bytes.slice(place(range.start)?..place(range.end)?))
@@ -174,7 +174,7 @@ fn damaged(file: &str, error: &anyhow::Error) -> Error {
     told(format!("{file} is not what was written: {error:#}; put it back from a copy, or write it again"))
 }
 
-/// Says what to do about a file whose name no object can have, such as one with an end of a line.
+/// Explains what to do about a file whose name no object can have, such as one with a line break.
 pub(crate) fn unnameable(error: Error) -> Error {
     match error {
         Error::InvalidPath { source: PathError::BadSegment { path, .. } } => {
@@ -189,7 +189,7 @@ fn told(said: String) -> Error {
     Error::Generic { store: "seal", source: Box::new(Explained::new(said)) }
 }
 
-/// Whether a file is text by its name, packed or not, and so has no seal; Parquet may have any other name.
+/// Returns true if a file is text by its name, compressed or not, and so has no seal. Parquet may have any other name.
 fn is_text(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {
         ["csv", "tsv", "json", "jsonl", "ndjson", "gz", "zst", "bz2", "xz"]

@@ -1,4 +1,4 @@
-//! Files and objects alike, for code that reads parts of them and blocks.
+//! Files and objects with one interface, for blocking code that reads parts of them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -24,7 +24,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Opens what a path or a URL names.
+    /// Opens the file or object that a path or a URL names.
     pub fn open(path: &Path, stores: &Arc<Stores>) -> io::Result<Self> {
         let Some(location) = Location::of_path(path, stores).map_err(io::Error::other)? else {
             return Ok(Self::File(File::open(path)?));
@@ -38,7 +38,7 @@ impl Source {
         Self::Object(Box::new(Blocks::new(object, 1)))
     }
 
-    /// The same, to be read at so many places at once.
+    /// Returns the same file or object for this number of readers at the same time.
     pub(crate) fn for_readers(&self, readers: usize) -> io::Result<Self> {
         Ok(match self {
             Self::File(file) => Self::File(file.try_clone()?),
@@ -59,7 +59,7 @@ impl Source {
         }
     }
 
-    /// Reads all of it; of a pipe, which has no length, what there is.
+    /// Reads the whole file or object. A pipe, which has no length, is read to its end.
     pub fn read_all(self) -> io::Result<Bytes> {
         match self {
             Self::File(mut file) => {
@@ -72,7 +72,7 @@ impl Source {
     }
 }
 
-/// The first bytes of what a path or a URL names, at most so many, where something is there.
+/// Reads the start of a file or object, at most `most` bytes. Returns `None` if it does not exist.
 pub(crate) fn read_start(path: &Path, most: u64, stores: &Arc<Stores>) -> io::Result<Option<Bytes>> {
     match Source::open(path, stores).and_then(|mut source| source.read(0..source.len().min(most))) {
         Ok(bytes) => Ok(Some(bytes)),

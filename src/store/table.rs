@@ -1,4 +1,4 @@
-//! Objects that are tables: one, those below a prefix, or those that match a pattern.
+//! Tables of objects: one object, those below a prefix, or those that match a pattern.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
@@ -38,29 +38,29 @@ use super::sealed::unnameable;
 use super::verify::seal_in;
 use crate::seal::Seal;
 
-/// How many files are looked at at once.
+/// Number of files whose metadata is requested at the same time.
 const LOOKED_AT: usize = 16;
 
-/// Objects that were found, as they were then.
+/// Objects that were found, with their metadata at that time.
 ///
-/// They are listed once, so that a query sees them as they were when it began, and by the rules for patterns that readers have:
-/// `*` stays within a folder.
+/// They are listed once, so that a query sees the objects as they were when it began. Patterns follow the rules of the
+/// readers: `*` stays within a folder.
 pub(crate) struct Found {
     store: Arc<dyn ObjectStore>,
-    /// What all of them are below; the folders of partitions are directly below it.
+    /// The folder that contains all of them. The folders of partitions are directly below it.
     folder: Location,
-    /// In the order of their keys.
+    /// The objects in the order of their keys.
     objects: Vec<ObjectMeta>,
-    /// Whether it is the one that was named.
+    /// True if there is one object, and it is the one that was named.
     is_one: bool,
-    /// Whether each was named, by no pattern.
+    /// True if each object was named by itself, not by a pattern or a prefix.
     are_named: bool,
-    /// The keys of all that is below the folder, where it was listed.
+    /// The keys of all objects below the folder, if it was listed.
     listed: Option<HashSet<Key>>,
 }
 
 impl Found {
-    /// The objects that locations in one store name, if each names some.
+    /// Finds the objects that locations in one store name. Returns `None` if one of them names no object.
     pub(crate) async fn at(locations: &[Location], session: &SessionState) -> Result<Option<Self>> {
         let Some(first) = locations.first() else { return Ok(None) };
         if let Some(other) = locations.iter().find(|location| location.root() != first.root()) {
@@ -88,34 +88,35 @@ impl Found {
         Ok(Some(Self { store, folder, objects, is_one, are_named, listed }))
     }
 
-    /// Whether each was named, by no pattern.
+    /// Returns true if each object was named by itself, not by a pattern or a prefix.
     pub(crate) fn are_named(&self) -> bool {
         self.are_named
     }
 
-    /// Leaves out objects of these keys, for which others stand.
+    /// Leaves out the objects with these keys, which others replace.
     pub(crate) fn pass_over<T>(&mut self, keys: &HashMap<Key, T>) {
         self.objects.retain(|object| !keys.contains_key(&object.location));
     }
 
-    /// Where they are, and how many bytes they have.
+    /// Returns the location and the size of each object.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (Location, u64)> {
         self.objects.iter().map(|object| (self.folder.at(object.location.clone()), object.size))
     }
 
-    /// Whether there is another object, where that is known.
+    /// Returns true if there is an object at this location, or `None` if that is not known.
     pub(crate) fn has(&self, location: &Location) -> Option<bool> {
         self.listed.as_ref().map(|listed| listed.contains(location.key()))
     }
 
-    /// The columns that the names of folders give. DataFusion passes over objects that have others, so all have the same.
+    /// Returns the columns that the folder names give. DataFusion skips objects with other columns, so all must have
+    /// the same.
     pub(crate) fn partitions(&self) -> Result<Vec<String>> {
         let above = parts(self.folder.key()).len();
         let columns = |object: &ObjectMeta| {
             let below = folders_above(&object.location).split_off(above);
             let named = |part: &String| part.split_once('=').map(|(column, _)| column.to_owned());
             let columns: Vec<_> = below.iter().map_while(named).collect();
-            // Deeper ones are none that it would find.
+            // DataFusion finds no columns below a folder that gives none.
             if below.iter().filter_map(named).count() == columns.len() { Some(columns) } else { None }
         };
         let first = &self.objects[0];
@@ -138,7 +139,8 @@ impl Found {
         }
     }
 
-    /// Fails where the name of a folder, below the URL of a table of them, is no value of its column, if that is among `types`.
+    /// Fails if a folder name below the URL of a table is no value of its column. Columns that are not in `types` are
+    /// not checked.
     pub(crate) fn check_values(&self, url: &ListingTableUrl, columns: &[&str], types: &Schema) -> Result<()> {
         for object in &self.objects {
             let values = parse_partitions_for_path(url, &object.location, columns.iter().copied());
@@ -157,13 +159,13 @@ impl Found {
         Ok(())
     }
 
-    /// The seal of one of them, if it has one.
+    /// Returns the seal of one of the objects, if it has one.
     pub(crate) async fn seal_of(&self, location: &Location) -> anyhow::Result<Option<Seal>> {
         seal_in(&self.store, location.key()).await.with_context(|| location.to_string())
     }
 
-    /// Fails where a file of Parquet has two columns of one name, of which DataFusion passes over one. What cannot be read is left to
-    /// the reader.
+    /// Fails if a Parquet file has two columns of the same name, one of which DataFusion would ignore. Files that
+    /// cannot be read are left to the reader.
     pub(crate) async fn check_parquet(&self, session: &SessionState) -> Result<()> {
         let cache = session.runtime_env().cache_manager.get_file_metadata_cache();
         let options = &session.config_options().execution;
@@ -190,8 +192,9 @@ impl Found {
         Ok(())
     }
 
-    /// The columns of all of them, of Parquet that is read with these options, once each is read: DataFusion puts them together
-    /// before, when texts may still be stored in different ways. An error names the file, or two whose columns differ.
+    /// Returns the merged schema of all objects, which are Parquet and are read with these options. Each schema is
+    /// adapted to the options before the merge. DataFusion merges first, when texts may still be stored in different
+    /// types. An error names the file, or two files whose columns differ.
     pub(crate) async fn columns(&self, session: &SessionState, options: &HashMap<String, String>) -> Result<Schema> {
         let Some(parquet) = session.get_file_format_factory("parquet") else {
             return plan_err!("internal error: nothing reads Parquet; please report it");
@@ -233,29 +236,30 @@ impl Found {
         Ok(all)
     }
 
-    /// A table of them, of Parquet: all that reads it reads the same. Once one of them is another, it is an error.
+    /// Returns a Parquet table of these objects. All its readers read the same data; it is an error if one of the
+    /// objects has changed.
     pub(crate) async fn parquet_table(&self, session: &SessionContext) -> Result<ListingTable> {
         let state = session.state();
         let options =
             ParquetReadOptions::default().to_listing_options(&session.copied_config(), session.copied_table_options());
-        // By its URL alone its folder would be listed once for all tables of this name.
+        // With the URL of its folder alone, the folder would be listed once for all tables of this name.
         let listed = ListingTableConfig::new(self.url_of_now(&state)?).with_listing_options(options);
         let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
         Ok(ListingTable::try_new(listed.infer_schema(&state).await?)?.with_cache(cache))
     }
 
-    /// The URL of a table of them in this session.
+    /// Returns the URL of a table of these objects in this session.
     pub(crate) fn url(&self, session: &SessionState) -> Result<ListingTableUrl> {
         if self.is_one && self.folder.is_of_this_machine() {
-            // A plan that is sent to another session finds it there.
+            // With this URL, a plan that is sent to another session finds the file there.
             return ListingTableUrl::try_new(self.folder.at(self.objects[0].location.clone()).url(), None);
         }
         self.url_of_now(session)
     }
 
-    /// The same, of them as they were found: one that is another by then is an error.
+    /// Returns the URL of a table of these objects as they were found. It is an error if one of them has changed since.
     pub(crate) fn url_of_now(&self, session: &SessionState) -> Result<ListingTableUrl> {
-        // Under a name of its own, by which no other objects are found.
+        // The table has a name of its own, by which no other objects are found.
         static TABLES: AtomicU64 = AtomicU64::new(0);
         let name = format!("+{}", TABLES.fetch_add(1, Ordering::Relaxed));
         let mut url = self.folder.url().to_string();
@@ -264,12 +268,13 @@ impl Found {
         let Self { store, folder, objects, .. } = self;
         let listed = Listed { store: Arc::clone(store), folder: folder.address().clone(), objects: objects.clone() };
         session.runtime_env().register_object_store(&url, Arc::new(listed));
-        // What is kept of lists is kept by this name.
+        // DataFusion caches listings under this name.
         Ok(ListingTableUrl::try_new(url, None)?.with_table_ref(TableReference::bare(name)))
     }
 }
 
-/// The folder below some folders in which all objects are, as deep as it is a folder and no value of a column.
+/// Returns the folder that contains all objects: the common part of these folders, and the deeper folders that all
+/// objects share, up to one that gives the value of a column.
 fn folder_of(folders: &[Location], objects: &[ObjectMeta]) -> Option<Location> {
     let folder = folders.first()?;
     let common = |shared: Vec<String>, parts: Vec<String>| -> Vec<String> {
@@ -279,7 +284,7 @@ fn folder_of(folders: &[Location], objects: &[ObjectMeta]) -> Option<Location> {
     let mut shared = objects.iter().map(|object| folders_above(&object.location)).reduce(common)?;
     let deeper = shared[named.len()..].iter().take_while(|part| !part.contains('=')).count();
     shared.truncate(named.len() + deeper);
-    // As they are written: parts of which a key is collected are encoded once more.
+    // The parts are encoded already. Collecting them into a key would encode them once more.
     Some(folder.at(Key::parse(shared.join("/")).ok()?).as_prefix())
 }
 
@@ -287,23 +292,23 @@ fn parts(key: &Key) -> Vec<String> {
     key.parts().map(|part| part.as_ref().to_owned()).collect()
 }
 
-/// The parts of a key but for the last.
+/// Returns all parts of a key but the last.
 fn folders_above(key: &Key) -> Vec<String> {
     let mut parts = parts(key);
     parts.pop();
     parts
 }
 
-/// What is said of a file on which the reader of Parquet panics.
+/// Message for a file on which the Parquet reader panics.
 pub(crate) const BROKE_DOWN: &str = "the Parquet reader broke down on it";
 
-/// Reads Parquet. A damaged file can make its reader panic, which is an error of the file like any other.
+/// Reads Parquet, and turns a panic of the reader into an error. A damaged file can make the reader panic.
 pub async fn guarded<T>(reading: impl Future<Output = Result<T>>) -> Result<T> {
     let broken = || ParquetError::General(BROKE_DOWN.to_owned());
     AssertUnwindSafe(reading).catch_unwind().await.unwrap_or_else(|_| Err(broken().into()))
 }
 
-/// That a file of Parquet cannot be read.
+/// Returns the error of a Parquet file that cannot be read.
 pub fn unsound(file: &dyn Display, error: &DataFusionError) -> DataFusionError {
     let reason = error.find_root().strip_backtrace();
     let reason = ["Arrow error: ", "Parquet argument error: ", "Parquet error: ", "External: "]
@@ -312,7 +317,7 @@ pub fn unsound(file: &dyn Display, error: &DataFusionError) -> DataFusionError {
     plan_datafusion_err!("{file}: not a sound Parquet file ({reason}); fetch it again, or write it again")
 }
 
-/// The address of a store of a scan, as people know it.
+/// Returns the address of the store of a scan, as users know it.
 pub(crate) fn written(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     match scheme.split_once('+').map_or(scheme, |(scheme, _)| scheme) {
@@ -321,15 +326,15 @@ pub(crate) fn written(url: &str) -> String {
     }
 }
 
-/// A file or an object, as people know it.
+/// Returns the path of a file or the URL of an object, as users know it.
 pub fn place_of(store: &impl Display, key: &Key) -> String {
     let root = store.to_string();
-    // Stores of this machine are called by the names of their types.
+    // Stores of this machine display the names of their types.
     let is_url = root.split_once("://").is_some_and(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphanumeric()));
     if is_url { format!("{root}/{key}") } else { format!("/{key}") }
 }
 
-/// The objects that a location names, the prefix that they have in common, and all that is below that, where it was listed.
+/// Returns the prefix that a location names, its objects, and all keys below the prefix, if it was listed.
 async fn find(
     location: &Location,
     store: &Arc<dyn ObjectStore>,
@@ -350,7 +355,7 @@ async fn find(
         }
         None => (location.as_prefix(), None),
     };
-    // What is deeper than a pattern reaches need not be readable.
+    // Folders that are deeper than the pattern reaches need not be readable.
     let is_flat =
         glob.as_ref().is_some_and(|glob| !glob.glob().glob().contains('/') && !glob.glob().glob().contains("**"));
     let is_named = |key: &Key| {
@@ -374,13 +379,13 @@ async fn find(
         objects.retain(|object| is_named(&object.location));
         (objects, listed)
     };
-    // Empty objects without an extension stand for folders.
+    // Empty objects without an extension are folder markers.
     objects.retain(|object| object.size > 0 || object.location.extension().is_some());
     Ok((folder, objects, Some(listed)))
 }
 
-/// The files of a folder of this machine, so deep at most: links are followed, but for such as `ibid ingest` passes over, and pipes
-/// are no files. A store of it fails at links in circles.
+/// Lists the files of a folder on this machine, down to a depth. Symlinks are followed, except for those that
+/// `ibid ingest` skips. Pipes are not files. An object store of the folder would fail at symlinks in circles.
 fn files_below(folder: &Location, depth: usize) -> Result<HashSet<Key>> {
     let top = folder.url().to_file_path().map_err(|()| plan_datafusion_err!("{folder} is no folder"))?;
     let mut entries = WalkDir::new(&top).min_depth(1).max_depth(depth).follow_links(true).into_iter();
@@ -401,10 +406,11 @@ fn files_below(folder: &Location, depth: usize) -> Result<HashSet<Key>> {
     Ok(files)
 }
 
-/// A store that lists nothing but some objects, in the order of their keys, and gives them only as they were then.
+/// A store that lists only these objects, in the order of their keys, and returns each only as it was when it was
+/// found.
 struct Listed {
     store: Arc<dyn ObjectStore>,
-    /// Without its stores, which hold this one.
+    /// The address of the folder. A location would have stores, which hold this one.
     folder: Address,
     objects: Vec<ObjectMeta>,
 }
@@ -423,7 +429,7 @@ impl Listed {
     }
 }
 
-/// Whether an object is the one that was listed. Lists may have its tag without quotes.
+/// Returns true if an object is the one that was listed. Lists may have the ETag without quotes.
 fn is_same(listed: &ObjectMeta, now: &ObjectMeta) -> bool {
     let tags =
         [listed, now].map(|meta| meta.e_tag.as_deref().map(|tag| tag.trim_start_matches("W/").trim_matches('"')));
@@ -462,9 +468,9 @@ impl ObjectStore for Listed {
 
     async fn get_opts(&self, key: &Key, options: GetOptions) -> object_store::Result<GetResult> {
         let Some(listed) = self.object(key) else { return self.store.get_opts(key, options).await };
-        // Only a strong tag, in the quotes that a request needs.
+        // Only a strong ETag, in the quotes that a request needs.
         let if_match = listed.e_tag.clone().filter(|tag| tag.starts_with('"'));
-        // By its size it can be asked for in pieces.
+        // With a known size, the object can be requested in pieces.
         let is_whole = !options.head && listed.size > 0 && !self.folder.is_of_this_machine();
         let range = options.range.clone().or_else(|| is_whole.then_some(GetRange::Bounded(0..listed.size)));
         match self.store.get_opts(key, GetOptions { if_match, range, ..options }).await {
@@ -481,7 +487,7 @@ impl ObjectStore for Listed {
             return coalesce_ranges(ranges, get, OBJECT_STORE_COALESCE_DEFAULT).await;
         };
         let read = self.store.get_ranges(key, ranges).await;
-        // What was read of another is of no use, nor is what is said of that.
+        // If the object has changed, neither the bytes nor the error of the read are of use.
         if is_same(listed, &self.store.head(key).await?) { read } else { Err(self.changed(key)) }
     }
 

@@ -1,6 +1,6 @@
-//! Objects that were being written in parts when their run was killed. S3 keeps the parts, and charges for them, until the
-//! upload is given up. object_store neither lists such uploads nor says where a bucket is, so the one request for it is made
-//! here, and signed by object_store.
+//! Multipart uploads that a killed run left unfinished. S3 keeps the parts, and charges for them, until the upload is
+//! aborted. object_store neither lists such uploads nor says where a bucket is, so this module makes the one request
+//! for it, which object_store signs.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -23,19 +23,19 @@ use super::http::Connector;
 use super::location::Location;
 use super::object::{failed, io_error};
 
-/// How long it is waited before each try of a request.
+/// Pauses before each try of a request.
 const TRIES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
 
 /// A bucket of S3 as this module needs it.
 pub(super) struct Bucket {
     pub(super) store: Arc<AmazonS3>,
-    /// What makes a client, which few need.
+    /// The connector for making a client, which is rarely needed.
     pub(super) connector: Connector,
     pub(super) options: ClientOptions,
     pub(super) region: String,
 }
 
-/// An upload that was begun, and neither completed nor given up.
+/// An upload that was begun, and neither completed nor aborted.
 pub(crate) struct Upload {
     pub(crate) location: Location,
     id: String,
@@ -44,8 +44,8 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    /// The uploads below a folder, but for those of keys that ibid writes none of, such as with `//`. Stores other than S3 have
-    /// none: what was not completed there goes by itself.
+    /// Lists the uploads below a folder, except for keys that ibid never writes, such as those with `//`. Stores other
+    /// than S3 have none: they drop unfinished uploads by themselves.
     pub(crate) fn list(folder: &Location) -> Result<Vec<Self>> {
         let Some(bucket) = folder.bucket()? else { return Ok(Vec::new()) };
         let prefix = folder.key().to_string();
@@ -61,12 +61,12 @@ impl Upload {
         listed.into_iter().filter_map(of).collect()
     }
 
-    /// How long ago it was begun, where the clocks agree.
+    /// Returns the time since the upload was begun, if the clocks agree.
     pub(crate) fn age(&self) -> Option<Duration> {
         SystemTime::now().duration_since(self.begun).ok()
     }
 
-    /// Gives it up: its parts are gone.
+    /// Aborts the upload and removes its parts.
     pub(crate) fn abort(&self) -> Result<()> {
         let (bucket, key, id) = (Arc::clone(&self.bucket), self.location.key().clone(), self.id.clone());
         match wait(async move { bucket.store.abort_multipart(&key, &id).await })? {
@@ -84,7 +84,7 @@ pub(super) struct Listed {
     begun: String,
 }
 
-/// A part of the list, and where the next begins.
+/// A page of the list, and the markers of the next page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
     pub(super) uploads: Vec<Listed>,
@@ -108,9 +108,9 @@ impl Bucket {
         }
     }
 
-    /// What the server says of the bucket.
+    /// Sends a query to the bucket and returns the answer.
     async fn ask(&self, client: &HttpClient, query: &[(&str, &str)]) -> Result<String> {
-        // The address of some object, without its name.
+        // The URL of the bucket is the URL of some object without its name.
         let mut url = self.store.signed_url(Method::GET, &Key::from("x"), Duration::from_secs(1)).await?;
         let bucket = url.path().strip_suffix("/x").unwrap_or_default().to_owned();
         url.set_path(&bucket);
@@ -133,7 +133,7 @@ impl Bucket {
             let text = response.into_body().bytes().await;
             match (status, text) {
                 (StatusCode::OK, Ok(text)) => return Ok(String::from_utf8(text.into())?),
-                // It has no such uploads, or does not tell.
+                // The server has no multipart uploads, or does not list them.
                 (StatusCode::NOT_IMPLEMENTED, _) => return Ok("<ListMultipartUploadsResult/>".to_owned()),
                 (StatusCode::FORBIDDEN, _) => {
                     bail!("it is not allowed; have s3:ListBucketMultipartUploads and s3:AbortMultipartUpload allowed")
@@ -150,7 +150,7 @@ impl Bucket {
     }
 }
 
-/// Reads a part of the list.
+/// Parses a page of the list.
 pub(super) fn parse(xml: &str) -> Result<Page> {
     let mut reader = Reader::from_str(xml);
     let (mut page, mut text) = (Page::default(), String::new());

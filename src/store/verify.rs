@@ -13,30 +13,31 @@ use super::registry::Stores;
 use super::source::Source;
 use crate::seal::{BLOCK, END, End, Root, Seal};
 
-/// How much of the end of a file is read at first: the footers of most files, and what stands before them.
+/// Number of bytes that are first read from the end of a file. They hold the footers of most files, and what precedes
+/// them.
 pub(super) const FIRST_END: u64 = 64 << 10;
 
-/// What a file was found to be.
+/// The result of verifying a file.
 #[derive(Debug)]
 pub(crate) enum Verified {
-    /// As it was written.
+    /// A file with a seal, as it was written.
     Sealed { seal: Seal, bytes: u64 },
-    /// No file with a seal.
+    /// A file without a seal.
     Unsealed,
 }
 
-/// The seal of a file, if it has one, of which the footer alone is read; an error if the footer is damaged.
+/// Returns the seal of a file, if it has one. Reads only the footer, and fails if that is damaged.
 pub(crate) fn seal_of(path: &Path, stores: &Arc<Stores>) -> Result<Option<Seal>> {
     let mut file = Source::open(path, stores).with_context(|| format!("cannot read {}", path.display()))?;
     read_seal(&mut file).with_context(|| path.display().to_string())
 }
 
-/// Fails where a file is another than was written with this seal. What it holds is checked as it is read.
+/// Fails if the seal of a file is not the one it was written with. The content is checked as it is read.
 pub(crate) fn check_seal(path: &Path, written: Root, stores: &Arc<Stores>) -> Result<()> {
     check_root(&path.display(), seal_of(path, stores)?.as_ref(), written)
 }
 
-/// The same of a file whose seal is known.
+/// Does the check of [`check_seal`] for a seal that was already read.
 pub(crate) fn check_root(file: &impl Display, found: Option<&Seal>, written: Root) -> Result<()> {
     if found.is_some_and(|seal| seal.root == written) {
         return Ok(());
@@ -47,8 +48,8 @@ pub(crate) fn check_root(file: &impl Display, found: Option<&Seal>, written: Roo
     )
 }
 
-/// The seal of a file in a store. Where the store is a [`SealedStore`](super::SealedStore), it is asked for what that reads in any
-/// case.
+/// Returns the seal of a file in a store. In a [`SealedStore`](super::SealedStore), this requests only bytes that the
+/// store reads in any case.
 pub(crate) async fn seal_in(store: &dyn ObjectStore, key: &Key) -> Result<Option<Seal>> {
     let mut wanted = END as u64;
     loop {
@@ -64,13 +65,13 @@ pub(crate) async fn seal_in(store: &dyn ObjectStore, key: &Key) -> Result<Option
     }
 }
 
-/// Checks all bytes of a file. What is damaged is an error.
+/// Checks all bytes of a file. Fails if it is damaged.
 pub(crate) fn verify(path: &Path, stores: &Arc<Stores>) -> Result<Verified> {
     let mut file = Source::open(path, stores).with_context(|| format!("cannot read {}", path.display()))?;
     verify_source(&mut file).with_context(|| path.display().to_string())
 }
 
-/// Checks all bytes of what is open.
+/// Checks all bytes of an open file or object.
 pub(crate) fn verify_source(file: &mut Source) -> Result<Verified> {
     let Some(seal) = read_seal(file)? else { return Ok(Verified::Unsealed) };
     let mut from = 0;
@@ -86,7 +87,7 @@ pub(crate) fn verify_source(file: &mut Source) -> Result<Verified> {
     Ok(Verified::Sealed { seal, bytes: file.len() })
 }
 
-/// Returns how many bytes a file has that is no Parquet, and their hash.
+/// Returns the size and the hash of a file that is not Parquet.
 pub(crate) fn hash_of(path: &Path, stores: &Arc<Stores>) -> std::io::Result<(u64, Root)> {
     let mut file = Source::open(path, stores)?;
     let (mut hash, mut from) = (Xxh3Default::new(), 0);

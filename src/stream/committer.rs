@@ -15,7 +15,7 @@ use crate::index::Index;
 use crate::run::{Run, grouped};
 use crate::store::GivenUp;
 
-/// Adds documents to the index, part by part, while others are being judged.
+/// A writer that adds documents to the index, part by part, while others are being judged.
 pub(crate) struct Committer {
     index: Index,
     session: SessionContext,
@@ -25,19 +25,19 @@ pub(crate) struct Committer {
     lines: Option<BufWriter<File>>,
     /// The number of documents that wait.
     count: u64,
-    /// The earliest and the latest time of them.
+    /// The earliest and the latest time of the documents that wait.
     times: [f64; 2],
     /// The number of parts so far.
     parts: u64,
-    /// The number of documents that are in the index, of all that were taken.
+    /// The number of documents that are in the index, and the number of all that were taken.
     added: u64,
     taken: u64,
     busy: Option<SpawnedTask<Result<Index>>>,
-    /// True if a part could not be added: then none is that comes after it.
+    /// True if a part could not be added: then no later part is added.
     has_failed: bool,
 }
 
-/// No documents, so no times.
+/// The times of no documents.
 const NO_TIMES: [f64; 2] = [f64::INFINITY, f64::NEG_INFINITY];
 
 impl Committer {
@@ -97,7 +97,7 @@ impl Committer {
         self.busy.is_some()
     }
 
-    /// Waits until what is being added is added.
+    /// Waits until the documents that are being added are in the index.
     pub(crate) async fn under_way(&mut self) -> Result<()> {
         if let Some(task) = &mut self.busy {
             let added = task.await.context("what adds to the index stopped").flatten();
@@ -109,7 +109,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Begins to add what waits, unless something is being added.
+    /// Begins to add the documents that wait, unless others are being added.
     pub(crate) fn begin(&mut self) -> Result<()> {
         if self.busy.is_some() || self.count == 0 || self.has_failed {
             return Ok(());
@@ -142,7 +142,7 @@ struct NewPart {
 }
 
 impl NewPart {
-    /// Adds the documents to the index, and gives the index as it is then.
+    /// Adds the documents to the index, and returns the new index.
     async fn add(self, index: Index, session: SessionContext) -> Result<Index> {
         let lines = self.lines.to_str().context("the temporary folder has a name that is not Unicode")?.to_owned();
         let (reading, stores) = (self.reading.clone(), Arc::clone(index.stores()));
@@ -175,7 +175,8 @@ impl NewPart {
                 }
                 return Ok(now);
             }
-            // It may be that parts were dropped; but not that there are others, which the documents were not compared with.
+            // Parts may have been dropped. Other new parts are an error, since the documents were not compared with
+            // them.
             let is_known = |name: &str| index.manifest().parts.iter().any(|part| part.name == name);
             if let Some(part) = now.manifest().parts.iter().find(|part| !is_known(&part.name)) {
                 bail!(

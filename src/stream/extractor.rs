@@ -1,4 +1,4 @@
-//! From the texts of arriving documents to what they are compared by.
+//! Extraction of the features of arriving documents from their texts.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,26 +21,26 @@ use futures::stream;
 use crate::live_index::{Comparison, Features, Node};
 use crate::pipeline::query::{self, Parameters, Query};
 
-/// The statements that say what documents are compared by.
+/// The statements that extract the features by which documents are compared.
 #[derive(Debug, Clone)]
 pub(crate) struct Stages {
     pub(crate) comparison: Comparison,
-    /// From `arriving` to the units to compare.
+    /// The statements from `arriving` to the units to compare.
     pub(crate) units: Vec<Query>,
-    /// From these to what is compared.
+    /// The statement from the units to the features.
     pub(crate) features: Query,
-    /// From `arriving` to sentences.
+    /// The statements from `arriving` to sentences.
     pub(crate) sentences: Vec<Query>,
     pub(crate) parameters: Parameters,
 }
 
-/// What is looked at of a document: its text, and its time as text.
+/// The inputs of a document: its text, and its time as text.
 pub(crate) type Given<'a> = (&'a str, Option<&'a str>);
 
-/// What is known of a document from its text and its time.
+/// The facts about a document from its text and its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Extracted {
-    /// When it is of, in seconds since 1970, if that can be read.
+    /// The time of the document, in seconds since 1970, if that can be read.
     pub(crate) seconds: Option<f64>,
     pub(crate) features: Features,
     /// The hashes of its distinct sentences, ascending.
@@ -58,7 +58,7 @@ pub(crate) struct Extractor {
 }
 
 impl Extractor {
-    /// Plans the statements in a session of one thread. It has the table `reference` where they read it.
+    /// Plans the statements in a session of one thread. The session has the table `reference` if they read it.
     pub(crate) async fn try_new(session: SessionContext, stages: &Stages) -> Result<Self> {
         let arriving = Arc::new(Arriving::default());
         let partition = Arc::clone(&arriving) as Arc<dyn PartitionStream>;
@@ -73,7 +73,7 @@ impl Extractor {
         Ok(Self { session, comparison: stages.comparison, arriving, features, sentences, times })
     }
 
-    /// Whether what a document is compared by depends on the documents that arrive with it.
+    /// Returns true if the features of a document depend on the documents that arrive with it.
     pub(crate) fn looks_at_others(&self) -> bool {
         let groups = |plan: &Arc<dyn ExecutionPlan>| plan.name() == "AggregateExec";
         let mut plans = vec![&self.features];
@@ -85,7 +85,7 @@ impl Extractor {
         found && !matches!(self.comparison, Comparison::Nodes)
     }
 
-    /// What is known of some documents.
+    /// Extracts the facts about some documents.
     pub(crate) async fn extract(&self, documents: &[Given<'_>]) -> Result<Vec<Extracted>> {
         self.arriving.set(documents)?;
         let mut extracted: Vec<_> = documents
@@ -126,7 +126,7 @@ impl Extractor {
         }
     }
 
-    /// Reads what documents are compared by from rows of the statement.
+    /// Reads features from rows of the statement.
     fn take_features(&self, batch: &RecordBatch, extracted: &mut [Extracted]) -> Result<()> {
         match self.comparison {
             Comparison::Sets | Comparison::Sentences(_) => {
@@ -166,7 +166,7 @@ impl Extractor {
     }
 
     async fn rows(&self, plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
-        // A plan that ran keeps its counters, and the values of its subqueries.
+        // After a run, a plan keeps its counters, and the values of its subqueries.
         let plan = reset_plan_states(Arc::clone(plan))?;
         Ok(collect(plan, self.session.task_ctx()).await?)
     }
@@ -176,7 +176,7 @@ fn column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ArrayRef> {
     batch.column_by_name(name).with_context(|| format!("internal error: no column {name}; please report it"))
 }
 
-/// The number of the document of each row.
+/// Returns the number of the document of each row.
 fn docs(batch: &RecordBatch) -> Result<impl Iterator<Item = Result<usize>>> {
     let docs = column(batch, "doc")?.as_primitive::<Int64Type>();
     Ok(docs.values().iter().map(|doc| Ok(usize::try_from(*doc)?)))
@@ -196,7 +196,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The plan of the rows that a statement gives, or puts into a table or a view.
+    /// Returns the plan of the rows that a statement returns, or puts into a table or a view.
     async fn plan(&self, query: Query) -> Result<Arc<dyn ExecutionPlan>> {
         let failed = || format!("in queries/{}", query.file);
         let sql = self.parameters.bind(query.sql)?;

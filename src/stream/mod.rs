@@ -1,4 +1,4 @@
-//! Documents that arrive one after the other: what they are compared by, as the statements of `queries/` say it, and their way into the
+//! Documents that arrive one after the other: their features, from the statements of `queries/`, and their way into the
 //! index.
 
 mod committer;

@@ -1,4 +1,4 @@
-//! Several extractors, for as many batches of documents at once.
+//! A pool of extractors, one for each batch of documents that is extracted at the same time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// As many extractors as there are sessions.
+    /// Creates one extractor per session.
     pub(crate) async fn try_new(sessions: Vec<SessionContext>, stages: &Stages) -> Result<Self> {
         let mut extractors = Vec::new();
         for session in sessions {
@@ -32,8 +32,8 @@ impl Pool {
         Ok(Self { size: extractors.len(), waiting: Arc::new(Mutex::new(extractors)) })
     }
 
-    /// Each batch with what is known of its documents, in the order in which they come; `given` tells what there is of each, if
-    /// it is a document.
+    /// Extracts the features of the documents in each batch, in the order of the batches. `given` returns the text and
+    /// the time of an item, if it is a document.
     pub(crate) fn extract<T: Send + Sync + 'static>(
         &self,
         batches: impl Stream<Item = Result<Vec<T>>>,

@@ -1,28 +1,28 @@
-//! An array of JSON as JSON lines: its elements, with an end of line in the place of each comma between them.
+//! The conversion of a JSON array to JSON lines: a line end replaces each comma between two elements.
 
 use memchr::memchr3;
 
-/// Follows an array of objects, piece by piece.
+/// The state of a parser that follows an array of objects, piece by piece.
 #[derive(Debug)]
 pub(super) struct Elements {
     next: Next,
-    /// How many braces and brackets of an element are open.
+    /// The number of open braces and brackets of the current element.
     depth: u64,
-    /// Whether a string goes on, and whether its next byte is escaped.
+    /// True inside a string, and true if its next byte is escaped.
     in_string: bool,
     is_escaped: bool,
-    /// How much was read.
+    /// The number of bytes read, and of line ends in them.
     byte: u64,
     lines: u64,
 }
 
-/// What may come next, but for blanks.
+/// The token that may come next, apart from blanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Array,
     FirstElement,
     Element,
-    /// The element goes on.
+    /// The rest of an element.
     Within,
     Comma,
     /// Nothing.
@@ -34,7 +34,8 @@ impl Elements {
         Self { next: Next::Array, depth: 0, in_string: false, is_escaped: false, byte: 0, lines: 0 }
     }
 
-    /// Makes lines of the next bytes, of which each stays where it is. An error says what is wrong, and where.
+    /// Turns the next bytes into lines in place, so that each element keeps its offset. An error says what is wrong,
+    /// and where.
     pub(super) fn take(&mut self, bytes: &mut [u8]) -> Result<(), String> {
         let mut at = 0;
         while at < bytes.len() {
@@ -90,7 +91,7 @@ impl Elements {
         Ok(())
     }
 
-    /// Fails where the array has not ended.
+    /// Fails if the array has not ended.
     pub(super) fn end(&self) -> Result<(), String> {
         if self.next == Next::End {
             return Ok(());
@@ -107,7 +108,7 @@ impl Elements {
 mod tests {
     use super::*;
 
-    /// The lines of an array that comes in pieces of some length.
+    /// Returns the lines of an array that arrives in pieces of some length.
     fn lines(array: &str, piece: usize) -> Result<String, String> {
         let (mut elements, mut bytes) = (Elements::new(), array.as_bytes().to_vec());
         for piece in bytes.chunks_mut(piece) {

@@ -1,4 +1,4 @@
-//! The columns of files, as DataFusion finds them in the first records of each.
+//! Schema inference: the columns that DataFusion finds in the first records of each file.
 
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
@@ -28,13 +28,14 @@ use super::store::{DecodingStore, at_ends, blocks};
 use super::whole_numbers::with_whole_numbers;
 use crate::store::Explained;
 
-/// How many files are looked at at once.
+/// The number of files whose columns are inferred concurrently.
 const FILES: usize = 4;
 
-/// The most columns that files may have together: what DataFusion plans takes as much time as the square of their number.
+/// The maximum number of columns of all files together: DataFusion's planning time grows with the square of their
+/// number.
 const MAX_COLUMNS: usize = 16_384;
 
-/// What all files together have; `format` is that of what they unpack to.
+/// Returns the columns of all files together; `format` is the format of their decompressed content.
 pub(super) async fn columns(
     format: &Arc<dyn FileFormat>,
     state: &dyn Session,
@@ -56,7 +57,7 @@ pub(super) async fn columns(
     while let Some((object, schema)) = of_files.try_next().await? {
         all.add(object, &schema)?;
     }
-    // Of a column that is empty in the first rows of all files no value is lost as text.
+    // A column that is empty in the first rows of all files becomes text, which loses no value.
     if all.is_csv {
         for field in all.fields.iter_mut().filter(|field| *field.data_type() == DataType::Null) {
             field.set_data_type(DataType::Utf8);
@@ -65,19 +66,19 @@ pub(super) async fn columns(
     Ok(Arc::new(Schema::new(all.fields)))
 }
 
-/// The columns of some files.
+/// The columns of the files so far.
 struct Columns<'a> {
     files: &'a DecodingStore,
     is_csv: bool,
-    /// The first file that has any.
+    /// The first file that has columns.
     first: Option<&'a ObjectMeta>,
     fields: Vec<Field>,
     places: HashMap<String, usize>,
 }
 
 impl<'a> Columns<'a> {
-    /// Adds those of another file. A type that does not go with that of an earlier file is left to the reader, which says where
-    /// the value is.
+    /// Adds the columns of another file. A type that does not fit that of an earlier file is left to the reader, which
+    /// reports the place of the value.
     fn add(&mut self, file: &'a ObjectMeta, schema: &Schema) -> Result<()> {
         if schema.fields().is_empty() {
             return Ok(());
@@ -91,7 +92,7 @@ impl<'a> Columns<'a> {
                 name(file)
             )));
         }
-        // The reader goes by the place of a value alone.
+        // The reader assigns values to columns by position alone.
         if self.is_csv && first != file && known != found {
             return Err(refused(format!(
                 "{}: its columns are {}, and those of {} are {}: read them one by one, or through ibid ingest",
@@ -122,7 +123,7 @@ fn refused(said: String) -> DataFusionError {
     DataFusionError::External(Box::new(Explained::new(said)))
 }
 
-/// The error of more columns than there may be, with what stands at a place and before it.
+/// Returns the error of more than [`MAX_COLUMNS`] columns, counting those at `place` and before it.
 fn too_many(place: &str) -> DataFusionError {
     refused(format!(
         "{place}: this makes more than {MAX_COLUMNS} columns: names that are data belong in rows, such as of an id, a name \
@@ -130,13 +131,13 @@ fn too_many(place: &str) -> DataFusionError {
     ))
 }
 
-/// The same of the record that begins at this byte of a file.
+/// Returns the error of [`too_many`] for the record that begins at this byte of a file.
 async fn too_many_from(files: &DecodingStore, object: &ObjectMeta, byte: usize) -> Result<DataFusionError> {
     let line = 1 + files.lines_before(&object.location, byte as u64).await?;
     Ok(too_many(&format!("{}, line {line}, byte {byte}", files.name(&object.location))))
 }
 
-/// The first name that is one of those before it.
+/// Returns the first name that repeats an earlier one.
 fn twice<'a>(names: &[&'a str]) -> Option<&'a str> {
     let mut before = HashSet::new();
     names.iter().copied().find(|name| !before.insert(*name))
@@ -146,7 +147,7 @@ fn names<'a>(fields: impl Iterator<Item = &'a Field>) -> Vec<&'a str> {
     fields.map(|field| field.name().as_str()).collect()
 }
 
-/// The type of a column that one file has as `a` and another as `b`: `a` where no type can have both.
+/// Returns the type of a column that one file has as `a` and another as `b`: `a` if no type can hold both.
 fn of_both(a: &DataType, b: &DataType, is_csv: bool) -> DataType {
     let of_fields =
         |a: &Field, b: &Field| Arc::new(a.clone().with_data_type(of_both(a.data_type(), b.data_type(), is_csv)));
@@ -154,7 +155,7 @@ fn of_both(a: &DataType, b: &DataType, is_csv: bool) -> DataType {
         (DataType::Null, other) | (other, DataType::Null) => other.clone(),
         (DataType::Int64 | DataType::UInt64, DataType::Float64)
         | (DataType::Float64, DataType::Int64 | DataType::UInt64) => DataType::Float64,
-        // There may be numbers below zero beside those that are too large for Int64.
+        // There may be negative numbers beside those that are too large for Int64.
         (DataType::Int64, DataType::UInt64) | (DataType::UInt64, DataType::Int64) => DataType::Utf8,
         (DataType::List(a), DataType::List(b)) => DataType::List(of_fields(a, b)),
         (DataType::Struct(a), DataType::Struct(b)) => {
@@ -167,11 +168,11 @@ fn of_both(a: &DataType, b: &DataType, is_csv: bool) -> DataType {
     }
 }
 
-/// Where the record begins with which lines of JSON have too many keys.
+/// Returns the offset of the record with which JSON lines have too many keys.
 fn too_many_keys(lines: &[u8]) -> Option<usize> {
     let (mut keys, mut begin) = (HashSet::new(), 0);
     for line in lines.split_inclusive(|byte| *byte == b'\n') {
-        // What is wrong with a record is left to its reader.
+        // Errors in a record are left to its reader.
         let _ = serde_json::Deserializer::from_slice(line).deserialize_map(Keys(&mut keys));
         if keys.len() > MAX_COLUMNS {
             return Some(begin + line.iter().take_while(|byte| byte.is_ascii_whitespace()).count());
@@ -181,7 +182,7 @@ fn too_many_keys(lines: &[u8]) -> Option<usize> {
     None
 }
 
-/// Adds the keys of an object, until they are too many.
+/// A visitor that collects the keys of an object, until there are too many.
 struct Keys<'a>(&'a mut HashSet<String>);
 
 impl<'de> Visitor<'de> for Keys<'_> {
@@ -201,7 +202,7 @@ impl<'de> Visitor<'de> for Keys<'_> {
     }
 }
 
-/// How many fields a row of CSV has.
+/// Returns the number of fields of a row of CSV.
 fn width(syntax: Syntax, mut row: &[u8]) -> usize {
     let (mut fields, mut width) = (Fields::new(syntax), 1);
     while let Some((_, false)) = fields.next(&mut row) {
@@ -210,14 +211,14 @@ fn width(syntax: Syntax, mut row: &[u8]) -> usize {
     width
 }
 
-/// What a file of JSON lines has in its first records.
+/// Returns the columns that the first records of a file of JSON lines have.
 async fn columns_of_json(
     format: &Arc<dyn FileFormat>,
     state: &dyn Session,
     files: &DecodingStore,
     object: &ObjectMeta,
 ) -> Result<Schema> {
-    // All at once, `bytes` would ask for as much memory as the whole file takes.
+    // Collected piece by piece, since `bytes` would ask for as much memory as the whole file takes.
     let mut records = Vec::new();
     let mut pieces = files.get(&object.location).await?.into_stream();
     while let Some(piece) = pieces.try_next().await? {
@@ -241,7 +242,8 @@ async fn columns_of_json(
     }
 }
 
-/// What a file of CSV has in its first rows. DataFusion itself cuts it at ends of lines that may stand in quotes.
+/// Returns the columns that the first rows of a CSV file have. DataFusion itself would cut the file at line ends, which
+/// may be inside quotes.
 async fn columns_of_csv(
     csv: &CsvFormat,
     state: &dyn Session,
@@ -262,7 +264,8 @@ async fn columns_of_csv(
     };
     let has_header = options.has_header.unwrap_or(state.config_options().catalog.has_header);
     let spelling = Arc::new(Mutex::new(Spelling::new(files.syntax, has_header, rows)));
-    // The types of a column are joined within a piece in another way than those of two.
+    // DataFusion merges the types of a column within a piece in another way than across pieces, so the pieces must not
+    // depend on how the file arrives.
     let mut pieces = at_ends(blocks(files.get(&object.location).await?.into_stream()), files.syntax).boxed();
     let first = pieces.try_next().await?;
     let head = first.as_deref().unwrap_or_default();
@@ -281,7 +284,7 @@ async fn columns_of_csv(
         }
         Err(error) => return Err(error),
     };
-    // In one piece: of a row that begins another one it is not said what is wrong.
+    // In one piece, since DataFusion does not say what is wrong with a row that begins a later piece.
     let read = |store, whole: ObjectMeta| {
         let unpacked = DecodingStore { store, compression: FileCompressionType::UNCOMPRESSED, ..files.clone() };
         let pieces = async move { unpacked.get(&whole.location).await.map(GetResult::into_stream) };

@@ -4,10 +4,10 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 
 use super::records::Syntax;
 
-/// How many bytes of a field are kept, unless it is longer: then it is none that anybody looks at.
+/// The size of the buffer for a field, in bytes. Longer fields are not kept whole, since nobody looks at them.
 const LONGEST: usize = 1024;
 
-/// Reads the fields of a file, piece by piece.
+/// A reader of the fields of a file, piece by piece.
 pub(super) struct Fields {
     reader: Reader,
     field: Vec<u8>,
@@ -26,7 +26,7 @@ impl Fields {
         Self { reader: reader.build(), field: vec![0; LONGEST], length: 0 }
     }
 
-    /// Takes bytes until a field ends in them; gives it, and whether it is the last one of its row.
+    /// Consumes bytes until a field ends in them; returns the field, and true if it is the last one of its row.
     pub(super) fn next(&mut self, bytes: &mut &[u8]) -> Option<(&[u8], bool)> {
         while !bytes.is_empty() {
             let (result, taken, written) = self.reader.read_field(bytes, &mut self.field[self.length..]);
@@ -44,7 +44,7 @@ impl Fields {
         None
     }
 
-    /// What there is of a field that has no end.
+    /// Returns the bytes so far of a field that has not ended.
     pub(super) fn rest(&self) -> &[u8] {
         &self.field[..self.length]
     }

@@ -1,4 +1,4 @@
-//! What fuzzers run of files as `FROM` reads them.
+//! Fuzz targets for files as `FROM` reads them.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
@@ -53,7 +53,7 @@ pub(crate) fn json_array(data: &[u8]) {
         let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         lines.map(serde_json::from_slice).collect()
     };
-    // What is an array of objects is the lines of them, and nothing else is.
+    // The lines of an array of objects are these objects. All else is an error, or has a line that is not an object.
     match (serde_json::from_slice::<Vec<Map<String, Value>>>(data), found) {
         (Ok(array), found) => assert_eq!(objects(&found.unwrap()).unwrap(), array),
         (Err(error), Ok(lines)) => {
@@ -64,17 +64,17 @@ pub(crate) fn json_array(data: &[u8]) {
     }
 }
 
-/// What says how files are read if their options do not.
+/// The session with the settings that apply if the options of files have none.
 static SESSION: LazyLock<SessionState> = LazyLock::new(|| SessionContext::new().state());
 
-/// How a file is read: how many bytes come at a time, and how many rows are made of them at a time.
+/// The way to read a file: the number of bytes per piece, and the number of rows per batch.
 #[derive(Clone, Copy)]
 struct Way {
     piece: usize,
     rows: usize,
 }
 
-/// All bytes at a time. More rows need more memory for each column.
+/// The whole file in one piece. More rows per batch need more memory for each column.
 const AT_ONCE: Way = Way { piece: usize::MAX, rows: 256 };
 
 /// Files of one format.
@@ -83,12 +83,12 @@ struct Files {
     format: Arc<dyn FileFormat>,
     syntax: Syntax,
     limits: Limits,
-    /// Whether their columns are those that were found in them, and not declared.
+    /// True if the columns were found in the files, false if they are declared.
     is_found: bool,
 }
 
 impl Files {
-    /// Those of JSON lines, of which so many say what columns there are.
+    /// Creates files of JSON lines, whose first `records` records determine the columns.
     fn of_json(records: usize, longest: usize) -> Self {
         Self::of(Arc::new(JsonFormat::default().with_schema_infer_max_rec(records)), Syntax::Json, longest)
     }
@@ -103,7 +103,7 @@ impl Files {
         Self { format, syntax, limits, is_found: true }
     }
 
-    /// The columns that are found in a file.
+    /// Returns the columns that are found in a file.
     fn columns(&self, data: &[u8], piece: usize) -> Result<SchemaRef> {
         block_on(async {
             let (store, object) = stored(data, piece).await;
@@ -111,7 +111,7 @@ impl Files {
         })
     }
 
-    /// The rows of a file, or of the records that begin in a part of it, with some of these columns.
+    /// Returns the rows of a file, or of the records that begin in a range of it, with some of its columns.
     fn read(
         &self,
         data: &[u8],
@@ -136,14 +136,14 @@ impl Files {
         Ok(concat_batches(&Arc::new(columns.project(some)?), &batches)?)
     }
 
-    /// All rows and columns of a file.
+    /// Returns all rows and columns of a file.
     fn rows(&self, data: &[u8], way: Way) -> Result<RecordBatch> {
         let columns = self.columns(data, way.piece)?;
         self.read(data, &columns, &all(&columns), way, None)
     }
 
-    /// Fails where columns have other values if some of them are read, for each of which `chosen` has a bit, or if they are
-    /// declared as they are found.
+    /// Fails if columns have other values when only some of them are read, for each of which `chosen` has a bit, or
+    /// when they are declared as they were found.
     fn check_columns(&self, data: &[u8], rows: &RecordBatch, way: Way, chosen: usize) {
         let columns = rows.schema_ref();
         let some: Vec<_> = (0..rows.num_columns()).filter(|column| chosen >> (column % 8) & 1 == 1).collect();
@@ -154,7 +154,7 @@ impl Files {
     }
 }
 
-/// A file in a store that gives so many bytes at a time.
+/// Puts a file into a store that returns at most `piece` bytes at a time.
 async fn stored(data: &[u8], piece: usize) -> (Arc<dyn ObjectStore>, ObjectMeta) {
     let (memory, key) = (Arc::new(InMemory::new()), Key::from("a"));
     memory.put(&key, data.to_vec().into()).await.unwrap();
@@ -167,7 +167,7 @@ fn all(columns: &Schema) -> Vec<usize> {
     (0..columns.fields().len()).collect()
 }
 
-/// JSON lines have the same rows, or none, wherever they are parted, and each row is a line.
+/// Checks that JSON lines have the same rows, or fail, wherever they are split, and that each row is a line.
 pub(crate) fn from_json(data: &[u8]) {
     let ([piece, rows, records, longest, at, chosen], data) = choices(data);
     let way = Way { piece: 1 + piece, rows: 1 + rows % 8 };
@@ -175,7 +175,7 @@ pub(crate) fn from_json(data: &[u8]) {
     let whole = files(usize::MAX).rows(data, AT_ONCE).map_err(drop);
     assert_eq!(files(usize::MAX).rows(data, way).map_err(drop), whole);
 
-    // A line that is too long is an error, and no other.
+    // A line that is too long is an error, and the limit causes no other errors.
     let longest = 1 + longest;
     let has_long = data.split_inclusive(|byte| *byte == b'\n').any(|line| line.len() > longest);
     let limited = files(longest).rows(data, way).map_err(drop);
@@ -197,7 +197,7 @@ pub(crate) fn from_json(data: &[u8]) {
     files.check_columns(data, &rows, way, chosen);
 }
 
-/// Each line that is not blank is an object by itself, and a row with what that has.
+/// Checks that each line that is not blank is an object by itself, and a row with the object's values.
 fn check_lines(data: &[u8], rows: &RecordBatch) {
     let data = data.strip_prefix(&BYTE_ORDER_MARK).unwrap_or(data);
     let lines = data.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
@@ -205,14 +205,14 @@ fn check_lines(data: &[u8], rows: &RecordBatch) {
     assert_eq!(rows.num_rows(), lines.len());
     for (row, line) in lines.into_iter().enumerate() {
         serde_json::from_slice::<HashMap<String, IgnoredAny>>(line).unwrap();
-        // Numbers such as 1e400 are texts as they are written, and no values here.
+        // A number such as 1e400 is read as text in its original form, and is no `Value`.
         let Ok(object) = serde_json::from_slice::<Map<String, Value>>(line) else { continue };
         for (key, value) in &object {
             assert!(value.is_null() || rows.column_by_name(key).is_some(), "{key:?} is lost");
         }
         for (field, column) in rows.schema_ref().fields().iter().zip(rows.columns()) {
             match (field.data_type(), object.get(field.name()).unwrap_or(&Value::Null)) {
-                // It has no bits that say that it is none.
+                // A column of type Null has no validity bits.
                 (DataType::Null, value) => assert!(value.is_null()),
                 (_, Value::Null) => assert!(column.is_null(row), "{field}"),
                 (DataType::Utf8, Value::String(text)) => assert_eq!(column.as_string::<i32>().value(row), text),
@@ -226,7 +226,7 @@ fn check_lines(data: &[u8], rows: &RecordBatch) {
     }
 }
 
-/// CSV has the same rows, or none, wherever its pieces end, and they are those of a plain reader.
+/// Checks that CSV has the same rows, or fails, wherever its pieces end, and that they are the rows of a plain reader.
 pub(crate) fn from_csv(data: &[u8]) {
     let ([piece, rows, settings, longest, chosen], data) = choices(data);
     let is_set = |bit: u32| settings >> bit & 1 == 1;
@@ -246,7 +246,7 @@ pub(crate) fn from_csv(data: &[u8]) {
     let read = |files: &Files, way| files.rows(data, way).map_err(drop);
     let whole = read(&files, AT_ONCE);
     assert_eq!(read(&files, way), whole);
-    // A limit makes errors, and no other rows.
+    // A limit causes errors, but no other rows.
     let limited = read(&Files::of_csv(&options, 1 + longest), way);
     assert!(limited.is_err() || limited == whole, "{limited:?} {whole:?}");
     let Ok(rows) = whole else { return };
@@ -254,8 +254,8 @@ pub(crate) fn from_csv(data: &[u8]) {
     files.check_columns(data, &rows, way, chosen);
 }
 
-/// What is packed by xz has the rows that it has unpacked, and has none where it is cut. What is no xz is an error, wherever its pieces
-/// end.
+/// Checks that xz data have the rows of their decompressed content, and fail if they are cut. Data that are not xz are
+/// an error, wherever their pieces end.
 pub(crate) fn from_xz(data: &[u8]) {
     let ([piece, cut], data) = choices(data);
     let way = Way { piece: 1 + piece, ..AT_ONCE };
@@ -282,7 +282,7 @@ fn plain<'a>(data: &'a [u8], options: &CsvOptions, has_header: bool) -> csv::Rea
     reader.from_reader(data)
 }
 
-/// Values are those of the fields, of which empty ones are NULL.
+/// Checks that values are those of the fields, and that empty fields are NULL.
 fn check_rows(data: &[u8], options: &CsvOptions, rows: &RecordBatch) {
     let mut reader = plain(data, options, options.has_header == Some(true));
     let records: Vec<csv::ByteRecord> = reader.byte_records().collect::<csv::Result<_>>().unwrap();
@@ -296,7 +296,7 @@ fn check_rows(data: &[u8], options: &CsvOptions, rows: &RecordBatch) {
             }
             match column.data_type() {
                 DataType::Utf8 => assert_eq!(column.as_string::<i32>().value(row), field),
-                // What looks like a name is none.
+                // A number that may be a name is not read as an integer.
                 DataType::Int64 => {
                     let value = column.as_primitive::<Int64Type>().value(row);
                     assert!(value.to_string() == field || field == "-0", "{field:?} is {value}");
@@ -312,15 +312,15 @@ fn check_rows(data: &[u8], options: &CsvOptions, rows: &RecordBatch) {
     }
 }
 
-/// A header is refused where it has a column elsewhere than it is declared, and else what is read is the file. The columns are
-/// declared in the order of the header, but turned.
+/// Checks that a header is refused if it has a column at another place than declared, and that the file is read
+/// unchanged otherwise. The columns are declared in the order of the header, rotated by `turned`.
 fn check_header(data: &[u8], options: &CsvOptions, piece: usize, turned: usize) {
     let (mut reader, mut header) = (plain(data, options, false), csv::ByteRecord::new());
-    // Where there is nothing behind it there are no rows.
+    // A file that ends with its header has no rows.
     if !reader.read_byte_record(&mut header).unwrap() || reader.position().byte() >= data.len() as u64 {
         return;
     }
-    // Of longer names not all is kept.
+    // Longer names are not kept whole.
     if header.len() > 100 || header.iter().any(|name| name.len() > 1000) {
         return;
     }
@@ -332,7 +332,7 @@ fn check_header(data: &[u8], options: &CsvOptions, piece: usize, turned: usize) 
         places.peek().is_some() && !places.any(|at| at == place)
     });
     let columns: Vec<_> = declared.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
-    // A mark of byte order comes in one piece, as the store gives it.
+    // A byte order mark arrives in one piece, as the store returns it.
     let (head, rest) = data.split_at(data.len().min(4));
     let pieces = iter::once(head).chain(rest.chunks(piece)).map(|piece| Ok(Bytes::copy_from_slice(piece)));
     let pieces = stream::iter(pieces.collect::<Vec<io::Result<Bytes>>>()).boxed();

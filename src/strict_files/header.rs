@@ -1,4 +1,5 @@
-//! Whether the header of CSV has columns where a table declares them: readers go by the place of a value alone.
+//! The check that the header of a CSV file has columns where a table declares them: readers assign values by position
+//! alone.
 
 use std::io;
 
@@ -10,7 +11,7 @@ use futures::{Stream, StreamExt, TryStreamExt};
 use super::fields::Fields;
 use super::records::Syntax;
 
-/// Reads the header of a file.
+/// The names in the header of a file, as far as it was read.
 struct Header {
     fields: Fields,
     names: Vec<String>,
@@ -22,7 +23,7 @@ impl Header {
         Self { fields: Fields::new(syntax), names: Vec::new(), is_whole: false }
     }
 
-    /// Takes the next bytes, also those behind it.
+    /// Takes the next bytes of the file; ignores those after the header.
     fn take(&mut self, mut bytes: &[u8]) {
         while !self.is_whole
             && let Some((field, is_last)) = self.fields.next(&mut bytes)
@@ -32,7 +33,7 @@ impl Header {
         }
     }
 
-    /// What is wrong with columns that are declared at other places than it has them at.
+    /// Returns what is wrong if columns are declared at other places than the header has them at.
     fn refuses(&self, columns: &SchemaRef) -> Option<String> {
         let is_at = |place: usize, name: &str| self.names.get(place).is_some_and(|it| it.eq_ignore_ascii_case(name));
         let declared = columns.fields().iter().map(|field| field.name().as_str());
@@ -48,8 +49,8 @@ impl Header {
     }
 }
 
-/// The pieces of a file from its beginning, with an error where its header does not go with these columns. A header of more than
-/// so many bytes is not looked at.
+/// Returns the pieces of a file from its beginning, or an error if its header does not fit these columns. Stops reading
+/// the header after more than `longest` bytes, and then checks the names so far.
 pub(super) fn checked(
     pieces: BoxStream<'static, io::Result<Bytes>>,
     syntax: Syntax,

@@ -1,4 +1,5 @@
-//! Whether values are all that their texts say. Readers of Arrow cut what a type does not hold: 1.9 is 1, and a time its date.
+//! The check that values keep everything that their text says. Arrow's readers truncate to what a type holds: 1.9
+//! becomes 1, and a time its date.
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use datafusion::arrow::datatypes::{
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
-/// What a type is read as to see the texts of all that is of some types in it, without the rest.
+/// Returns the type that reads as text everything in `kind` that is of some types, and leaves out the rest. Returns
+/// `None` if nothing is left.
 pub(super) fn texts(kind: &DataType, is_one: fn(&DataType) -> bool) -> Option<DataType> {
     let of_field = |field: &Field| Some(field.clone().with_data_type(texts(field.data_type(), is_one)?));
     match kind {
@@ -29,12 +31,13 @@ pub(super) fn texts(kind: &DataType, is_one: fn(&DataType) -> bool) -> Option<Da
     }
 }
 
-/// Whether values of it are cut also where they are no numbers with a point or an exponent, or where these are in quotes.
+/// Returns true if values of the type may be truncated even if they are not numbers with a point or an exponent, or if
+/// such numbers are in quotes.
 pub(super) fn is_parsed(kind: &DataType) -> bool {
     kind.is_decimal() || (kind.is_temporal() && !matches!(kind, DataType::Duration(_) | DataType::Interval(_)))
 }
 
-/// Whether there is a float beyond those between which all whole numbers are floats.
+/// Returns true if there is a float beyond the range in which floats represent all whole numbers.
 pub(super) fn has_large(values: &dyn Array) -> bool {
     match values.data_type() {
         DataType::Float64 => {
@@ -51,8 +54,8 @@ pub(super) fn has_large(values: &dyn Array) -> bool {
     }
 }
 
-/// The columns of a table, with texts in the place of what a reader of CSV would cut. Integers are texts where nobody has said
-/// that they are integers: 007 may be a name.
+/// Returns the columns of a table, with text in place of types that a CSV reader would truncate. Integers become text
+/// if they are not declared as integers: 007 may be a name.
 pub(super) fn as_texts(columns: &Schema, is_found: bool) -> Schema {
     let fields = columns.fields().iter().map(|field| {
         let kind = field.data_type();
@@ -62,7 +65,7 @@ pub(super) fn as_texts(columns: &Schema, is_found: bool) -> Schema {
     Schema::new(fields.collect::<Fields>())
 }
 
-/// Fails where a text is not UTF-8 by itself: a reader of CSV looks at those of some rows as one.
+/// Fails if a text is not UTF-8 by itself: the CSV reader checks the texts of several rows as one.
 pub(super) fn check_utf8(read: &RecordBatch) -> Result<(), ArrowError> {
     for (field, column) in read.schema_ref().fields().iter().zip(read.columns()) {
         let are_texts = match column.data_type() {
@@ -84,13 +87,13 @@ fn are_utf8<O: OffsetSizeTrait>(texts: &GenericStringArray<O>) -> bool {
     values.is_ascii() || texts.value_offsets().array_windows().all(is_utf8)
 }
 
-/// Makes the texts among these columns what the columns of a table are; `is_found` is that of [`as_texts`].
+/// Converts the text among these columns to the types of a table; `is_found` means the same as in [`as_texts`].
 pub(super) fn of_texts(read: &RecordBatch, columns: &SchemaRef, is_found: bool) -> Result<RecordBatch, ArrowError> {
     let column = |(column, field): (&ArrayRef, &Arc<Field>)| {
         if column.data_type() == field.data_type() {
             return Ok(Arc::clone(column));
         }
-        // What is none is NULL, which it is told by.
+        // A text that does not fit the type becomes NULL, by which it is recognized.
         let values = match *field.data_type() {
             DataType::Decimal128(precision, scale) => decimals::<Decimal128Type>(column, precision, scale)?,
             DataType::Decimal256(precision, scale) => decimals::<Decimal256Type>(column, precision, scale)?,
@@ -106,7 +109,7 @@ pub(super) fn of_texts(read: &RecordBatch, columns: &SchemaRef, is_found: bool) 
                 field.name()
             )));
         }
-        // A cast to integers cuts nothing.
+        // A cast to integers truncates nothing.
         if !kind.is_integer() || values.null_count() > column.null_count() {
             check(field.name(), column, &values)?;
         }
@@ -117,13 +120,13 @@ pub(super) fn of_texts(read: &RecordBatch, columns: &SchemaRef, is_found: bool) 
     RecordBatch::try_new_with_options(Arc::clone(columns), arrays, &options)
 }
 
-/// The decimal numbers that texts are, as the reader has them: it knows exponents, and casts do not.
+/// Parses texts as decimals with the parser of the reader, which accepts exponents; casts do not.
 fn decimals<D: DecimalType>(texts: &ArrayRef, precision: u8, scale: i8) -> Result<ArrayRef, ArrowError> {
     let parsed = texts.as_string::<i32>().iter().map(|text| parse_decimal::<D>(text?, precision, scale).ok());
     Ok(Arc::new(PrimitiveArray::<D>::from_iter(parsed).with_precision_and_scale(precision, scale)?))
 }
 
-/// Fails where a value is not all that its text says; `texts` are of the type that [`texts`] gives.
+/// Fails if a value does not keep everything that its text says; `texts` has the type that [`texts`] returns.
 pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result<(), ArrowError> {
     let kind = values.data_type();
     match kind {
@@ -156,7 +159,7 @@ pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result
             written.clear();
             formatter.value(row).write(&mut written)?;
             if kind.is_floating() && !is_whole(text) {
-                // A float stands for a fraction that it is near, and for no number that is too large for it.
+                // A float may be near a fraction, but it must not be infinite for a number that is too large.
                 !written.ends_with("inf") || !text.contains(|c: char| c.is_ascii_digit())
             } else {
                 written == text || is_same_number(&written, text.trim())
@@ -173,24 +176,25 @@ pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result
     Ok(())
 }
 
-/// Whether a number has what its type does not keep, and nothing says that it is a number: zeros before it, a plus sign or blanks.
+/// Returns true if an undeclared number may be a name, since its type does not keep its leading zeros, plus sign or
+/// blanks.
 fn may_be_name(text: &str, kind: &DataType) -> bool {
     let has_more = |end: Option<char>| end.is_some_and(|end| end == '+' || end.is_whitespace());
     has_leading_zeros(text.as_bytes())
         || (kind.is_integer() && (has_more(text.chars().next()) || has_more(text.chars().next_back())))
 }
 
-/// Whether a text is a number that begins with zeros which the number does not have.
+/// Returns true if a text is a number with superfluous leading zeros.
 pub(super) fn has_leading_zeros(text: &[u8]) -> bool {
     matches!(text.trim_ascii_start(), [b'0', b'0'..=b'9', ..] | [b'-' | b'+', b'0', b'0'..=b'9', ..])
 }
 
-/// Whether a type of times holds all of one.
+/// Returns true if a temporal type holds everything that a text says.
 fn is_time(text: &str, kind: &DataType) -> bool {
     let is_number = text.parse::<f64>().is_ok();
     let time = text.get(11..).unwrap_or_default();
     let zone = time.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '.')).trim_start();
-    // A second that is not counted is read as the one before, and the time of another zone as that of UTC.
+    // A leap second is read as the second before, and the time of another zone as that of UTC.
     let is_leap = text.contains(":60") || time.get(4..6) == Some("60") && !time.contains(':');
     let is_elsewhere = !matches!(zone.trim_matches(['+', '-', ':', '0']), "" | "Z" | "z" | "UTC");
     if !is_number && (is_leap || is_elsewhere && matches!(kind, DataType::Timestamp(_, None))) {
@@ -215,7 +219,7 @@ fn is_time(text: &str, kind: &DataType) -> bool {
     if is_number {
         return text.parse::<i64>().is_ok() || !text.contains(['e', 'E']);
     }
-    // A date may be one of a long year.
+    // A signed date may have a long year.
     if *kind != DataType::Date32 || text.len() <= 10 || text.starts_with(['+', '-']) {
         return true;
     }
@@ -223,7 +227,7 @@ fn is_time(text: &str, kind: &DataType) -> bool {
     time.is_ok_and(|time| time.timestamp() % (24 * 60 * 60) == 0)
 }
 
-/// Whether a number is written without a point or an exponent.
+/// Returns true if a number is written without a point or an exponent.
 pub(super) fn is_whole(number: &str) -> bool {
     number.trim_end().ends_with(|last: char| last.is_ascii_digit()) && !number.contains(['.', 'e', 'E'])
 }
@@ -233,7 +237,8 @@ fn is_same_number(a: &str, b: &str) -> bool {
     a.is_some() && a == number(b)
 }
 
-/// The sign of a decimal number, its digits without zeros around them, and the power of ten that they are multiplied by.
+/// Returns the sign of a decimal number, its digits without leading and trailing zeros, and the power of ten by which
+/// they are multiplied.
 fn number(text: &str) -> Option<(bool, String, i64)> {
     let (number, exponent) = match text.split_once(['e', 'E']) {
         Some((number, exponent)) => (number, exponent.parse().ok()?),

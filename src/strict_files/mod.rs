@@ -1,5 +1,5 @@
-//! Files of CSV and JSON lines as `FROM` reads them, within limits: DataFusion's readers take lines of any length, and whatever
-//! comes of a compressed file.
+//! CSV and JSON lines files as `FROM` reads them, within limits: DataFusion's readers accept lines of any length, and
+//! any amount of decompressed data.
 
 mod array;
 mod columns;
@@ -52,19 +52,19 @@ use self::records::Syntax;
 use self::store::DecodingStore;
 use self::strict::{Kind, ReadColumns};
 
-/// How many records say what columns there are, if no option does, as in DataFusion.
+/// The number of records from which the columns are inferred if no option sets it, as in DataFusion.
 const RECORDS_OF_SCHEMA: usize = datafusion::datasource::file_format::DEFAULT_SCHEMA_INFER_MAX_RECORD;
 
-/// What files may hold.
+/// The limits for files.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// The longest line of JSON or row of CSV, in bytes.
     pub max_record_bytes: usize,
-    /// How many bytes may come of a compressed one, beyond the first 64 MiB of a file.
+    /// Upper bound of the decompressed bytes per compressed byte, beyond the first 64 MiB of a file.
     pub max_ratio: u64,
 }
 
-/// Holds all files of CSV and JSON lines to limits that the session reads from here on.
+/// Applies limits to all CSV and JSON lines files that the session reads from now on.
 pub fn limit_files(session: &SessionContext, limits: Limits) -> Result<()> {
     let state = session.state_ref();
     let mut state = state.write();
@@ -91,7 +91,7 @@ impl GetExt for LimitedFiles {
 impl FileFormatFactory for LimitedFiles {
     fn create(&self, state: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
         let format = self.files.create(state, options)?;
-        // It would say which columns hold numbers, and then not be asked when these are read.
+        // DataFusion would use the option to infer which columns hold numbers, but ignore it when these are read.
         let any: &dyn Any = format.as_ref();
         if any.downcast_ref::<CsvFormat>().is_some_and(|csv| csv.options().null_regex.is_some()) {
             return plan_err!(
@@ -114,18 +114,18 @@ impl FileFormatFactory for LimitedFiles {
 #[derive(Debug)]
 struct LimitedFormat {
     format: Arc<dyn FileFormat>,
-    /// The same for what is neither compressed nor an array.
+    /// The same format for content that is neither compressed nor an array.
     unpacked: Arc<dyn FileFormat>,
     syntax: Syntax,
     limits: Limits,
-    /// How many records of a file are read to see what columns there are, where all of it would be.
+    /// The number of records of a file from which columns are inferred, where DataFusion would read the whole file.
     records_of_schema: Option<usize>,
-    /// Whether the columns are those that were found in the first records, and not declared.
+    /// True if the columns were found in the first records, false if they are declared.
     is_found: AtomicBool,
 }
 
 impl LimitedFormat {
-    /// The format with limits, if its files have records one after the other.
+    /// Wraps the format in limits, if its files consist of records.
     fn over(format: Arc<dyn FileFormat>, unpacked: Arc<dyn FileFormat>, limits: Limits) -> Arc<dyn FileFormat> {
         let any: &dyn Any = format.as_ref();
         let (unpacked, syntax, records_of_schema) = if let Some(csv) = any.downcast_ref::<CsvFormat>() {
@@ -214,13 +214,13 @@ impl FileFormat for LimitedFormat {
     }
 }
 
-/// What reads files of a format within limits.
+/// A source that reads files of a format within limits.
 #[derive(Clone)]
 struct LimitedSource {
-    /// What it is planned as.
+    /// The source of the original plan.
     source: Arc<dyn FileSource>,
     is_found: bool,
-    /// How many rows it gives at a time.
+    /// The number of rows per batch.
     rows: usize,
     syntax: Syntax,
     limits: Limits,
@@ -231,7 +231,7 @@ impl LimitedSource {
         Arc::new(Self { source, ..self.clone() })
     }
 
-    /// Opens files that are not packed, without limits.
+    /// Returns an opener of files that are not packed, without limits.
     fn opener(
         &self,
         store: Arc<dyn ObjectStore>,

@@ -1,4 +1,5 @@
-//! How the numbers in the first rows of CSV are spelled. What looks like numbers may be names: 007, and 12e5 among 4711 and 815.
+//! The spelling of the numbers in the first rows of CSV. Values that look like numbers may be names: 007, and 12e5
+//! among 4711 and 815.
 
 use datafusion::arrow::datatypes::{DataType, Schema};
 
@@ -6,7 +7,7 @@ use super::fields::Fields;
 use super::lossless_types::has_leading_zeros;
 use super::records::Syntax;
 
-/// Follows the first rows of a file, piece by piece.
+/// A scanner of the first rows of a file, piece by piece.
 pub(super) struct Spelling {
     fields: Fields,
     row: Row,
@@ -14,20 +15,20 @@ pub(super) struct Spelling {
 
 struct Row {
     is_header: bool,
-    /// How many rows are still looked at.
+    /// The number of rows left to scan.
     left: usize,
     column: usize,
     columns: Vec<Numbers>,
 }
 
-/// The numbers of a column.
+/// The spelling of the numbers of a column.
 #[derive(Debug, Clone, Copy, Default)]
 struct Numbers {
-    /// Whether one begins with zeros that it does not need.
+    /// True if a number begins with superfluous zeros.
     have_leading_zeros: bool,
-    /// Whether one is nothing but digits and an `e` among them.
+    /// True if a number consists of digits and one `e` among them.
     have_bare_exponents: bool,
-    /// Whether one has what no name has, such as a point or the sign of an exponent.
+    /// True if a number has a character that no name has, such as a point or the sign of an exponent.
     have_fractions: bool,
 }
 
@@ -46,7 +47,7 @@ impl Spelling {
         }
     }
 
-    /// The columns of the file, with texts in the place of numbers that may be names.
+    /// Returns the columns of the file, with text in place of numbers that may be names.
     pub(super) fn correct(&mut self, columns: &Schema) -> Schema {
         // The last row may have no end.
         self.row.add(self.fields.rest(), true);
@@ -87,7 +88,7 @@ impl Numbers {
         self.have_fractions |= !is_bare && !is_digits(field.strip_prefix(b"-").unwrap_or(field)) && !field.is_empty();
     }
 
-    /// Whether they, as values of this type, would lose what a name has.
+    /// Returns true if values of this type would lose characters that a name has.
     fn may_be_names(self, kind: &DataType) -> bool {
         match kind {
             DataType::Int64 => self.have_leading_zeros,

@@ -1,4 +1,4 @@
-//! Opens files, and says of records that cannot be read where they are.
+//! Openers of files that add the place of a bad record to errors.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use super::place::{Reason, Refused};
 use super::store::DecodingStore;
 use crate::store::written;
 
-/// Opens the files of one partition of a scan.
+/// An opener of the files of one partition of a scan.
 pub(super) struct LimitedOpener {
     pub(super) opener: Arc<dyn FileOpener>,
     pub(super) reading: Arc<Reading>,
 }
 
-/// How files are read.
+/// The parameters with which files are read.
 pub(super) struct Reading {
     pub(super) source: LimitedSource,
     pub(super) scan: FileScanConfig,
@@ -42,7 +42,7 @@ impl FileOpener for LimitedOpener {
 }
 
 impl Reading {
-    /// An error of reading a file, with the place of the record.
+    /// Returns an error of reading a file, with the place of the record.
     async fn explained(&self, error: DataFusionError, file: &PartitionedFile) -> DataFusionError {
         let Some(reason) = Reason::of(&error) else { return error };
         let key = &file.object_meta.location;

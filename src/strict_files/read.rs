@@ -1,4 +1,4 @@
-//! Reads files as DataFusion does, but fails where it would cut a value.
+//! Readers that read files as DataFusion does, but fail where DataFusion would truncate a value.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ use super::records::Syntax;
 use super::store::at_ends;
 use super::strict::Kind;
 
-/// Opens files of CSV, of which it reads these columns; `is_found` says that what the table has was found in the first rows.
+/// Returns an opener of CSV files that reads these columns; `is_found` says that the columns of the table were found in
+/// the first rows.
 pub(super) fn csv(
     source: &CsvSource,
     columns: &[usize],
@@ -53,10 +54,10 @@ pub(super) fn csv(
     Ok(Arc::new(CsvOpener { opener, columns: Arc::new(table.project(columns)?), is_found }))
 }
 
-/// Opens files of which some columns are read as texts.
+/// An opener of files that reads some columns as text.
 struct CsvOpener {
     opener: Arc<dyn FileOpener>,
-    /// What they are made.
+    /// The columns that the text is converted to.
     columns: SchemaRef,
     is_found: bool,
 }
@@ -73,7 +74,7 @@ impl FileOpener for CsvOpener {
     }
 }
 
-/// Opens files of JSON lines.
+/// An opener of files of JSON lines.
 pub(super) struct JsonOpener {
     pub(super) columns: SchemaRef,
     pub(super) records: Arc<Kind>,
@@ -106,32 +107,32 @@ impl FileOpener for JsonOpener {
     }
 }
 
-/// Reads rows of JSON, and those that a value may be cut in again, as texts.
+/// A decoder of JSON rows. It decodes columns a second time, as text, if their values may be truncated.
 struct ExactDecoder {
     values: JsonDecoder,
     texts: Vec<Texts>,
-    /// The bytes of the rows that were not given yet, where they may be read again.
+    /// The bytes of the rows that were not returned yet, if they may be decoded a second time.
     read: Vec<u8>,
 }
 
-/// The columns of some types.
+/// The columns of some types, decoded as text.
 struct Texts {
     decoder: JsonDecoder,
     cut: Cut,
 }
 
-/// Which rows may have a value that is cut.
+/// The condition under which values of a batch may be truncated.
 enum Cut {
-    /// Such as have a number that is no integer.
+    /// Some number is not an integer.
     Integers,
-    /// Such as have a large float.
+    /// Some float is large.
     Floats,
-    /// Any.
+    /// Always.
     Parsed,
 }
 
 impl Cut {
-    /// Which types have such values.
+    /// Returns the test for the types of such values.
     fn types(&self) -> fn(&DataType) -> bool {
         match self {
             Self::Integers => DataType::is_integer,
@@ -143,7 +144,7 @@ impl Cut {
 
 impl ExactDecoder {
     fn new(columns: &SchemaRef, rows: usize) -> Result<Self, ArrowError> {
-        // A number in a column of text is text as it is written.
+        // Numbers in a text column are kept as they are written.
         let decoder =
             |columns| ReaderBuilder::new(columns).with_batch_size(rows).with_coerce_primitive(true).build_decoder();
         let mut all = Vec::new();
@@ -192,7 +193,8 @@ impl fmt::Debug for ExactDecoder {
 }
 
 impl Texts {
-    /// Fails where a value is not all that its text says in the rows that it was read from.
+    /// Fails if a value does not keep everything that its text says. `rest` has the rows that the values were read
+    /// from.
     fn check(&mut self, mut rest: &[u8], values: &RecordBatch) -> Result<(), ArrowError> {
         let may_be_cut = match self.cut {
             Cut::Integers => may_cut_integers(rest),
@@ -218,8 +220,8 @@ impl Texts {
     }
 }
 
-/// Whether there may be a number that is read as an integer, and is none: with a point or an exponent, or below all of 64 bits, which
-/// rounds to the least.
+/// Returns true if some number may be read as an integer but is not one: it has a point or an exponent, or it is below
+/// the range of 64 bits and would be rounded to the least integer.
 fn may_cut_integers(json: &[u8]) -> bool {
     let is_part = |[digit, next]: &[u8; 2]| digit.is_ascii_digit() & matches!(next, b'.' | b'e' | b'E');
     json.array_windows().fold(false, |any, pair| any | is_part(pair))

@@ -1,4 +1,4 @@
-//! Where records end in the bytes of a file, and that none is too long.
+//! The ends of records in the bytes of a file, and the limit of their length.
 
 use std::mem;
 
@@ -7,64 +7,64 @@ use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
 use crate::corpus::BYTE_ORDER_MARK;
 
-/// What ends a record.
+/// The syntax that determines where records end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
-    /// A line is a record of JSON.
+    /// JSON lines: each line is a record.
     Json,
-    /// An element of an array of JSON is one, and is read as a line.
+    /// A JSON array: each element is a record, and is read as a line.
     Array,
-    /// A line.
+    /// Plain lines.
     Lines,
-    /// A line is a row of CSV, but for the ends of lines within quotes.
+    /// CSV: each line is a row, except that line ends within quotes do not end it.
     Csv {
         quote: u8,
         escape: Option<u8>,
         delimiter: u8,
-        /// What ends a row instead of the end of a line.
+        /// The byte that ends a row instead of a line end.
         terminator: Option<u8>,
-        /// What a line begins with that is no row.
+        /// The byte at the beginning of lines that are not rows.
         comment: Option<u8>,
     },
 }
 
 impl Syntax {
-    /// That of a file of CSV.
+    /// Returns the syntax of a CSV file.
     pub(super) fn of_csv(options: &CsvOptions) -> Self {
         let CsvOptions { quote, escape, delimiter, terminator, comment, .. } = *options;
         Self::Csv { quote, escape, delimiter, terminator, comment }
     }
 
-    /// Whether a line is no row.
+    /// Returns true if a line is a comment and not a row.
     pub(super) fn is_comment(self, line: &[u8]) -> bool {
         matches!(self, Self::Csv { comment: Some(comment), .. } if line.first() == Some(&comment))
     }
 }
 
-/// Follows the records of a file, piece by piece.
+/// A scanner that follows the records of a file, piece by piece.
 #[derive(Debug)]
 pub(super) struct Records {
     pub(super) syntax: Syntax,
     longest: usize,
-    /// How many records have ended, and where the last of them did.
+    /// The number of records that have ended, and the offset at which the last of them ended.
     pub(super) ended: usize,
     pub(super) end: u64,
-    /// How many ends of lines stand before `end`, and how many behind it.
+    /// The number of line ends before `end`, and the number after it.
     pub(super) lines: u64,
     open_lines: u64,
     read: u64,
-    /// Whether all of the record that goes on was seen: one of which the beginning was not is of any length.
+    /// True if the current record was seen from its beginning. Other records may be of any length.
     is_whole: bool,
-    /// Whether a quote is open, or an escaped byte comes next.
+    /// The state that says whether a quote is open, and whether the next byte is escaped.
     within: Within,
-    /// Where the last quote opened, and how many ends of lines stand before it.
+    /// The offset of the last opening quote, and the number of line ends before it.
     quote: Quote,
     last: Option<u8>,
-    /// How many bytes of a byte order mark the file begins with.
+    /// The number of bytes of a byte order mark that the file begins with.
     mark: usize,
 }
 
-/// A quote that opens.
+/// The place of an opening quote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Quote {
     pub(super) byte: u64,
@@ -75,29 +75,29 @@ pub(super) struct Quote {
 enum Within {
     /// A field without quotes, or between records.
     Bare,
-    /// Quotes.
+    /// Inside quotes.
     Quotes,
-    /// Quotes, behind what escapes the next byte.
+    /// Inside quotes, after the byte that escapes the next one.
     Escape,
-    /// A field behind its last quote, unless another follows.
+    /// A field after its last quote, unless another quote follows.
     Closed,
-    /// A line that is no row.
+    /// A comment line.
     Comment,
 }
 
-/// A record is too long.
+/// The error of a record that is too long.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
 impl Records {
-    /// `is_whole` says that the first bytes are the first ones of a record.
+    /// Creates a scanner. `is_whole` says that the first bytes begin a record.
     pub(super) fn new(syntax: Syntax, longest: usize, is_whole: bool) -> Self {
         let (ended, end, lines, open_lines, read, within, last) = (0, 0, 0, 0, 0, Within::Bare, None);
         let (quote, mark) = (Quote::default(), 0);
         Self { syntax, longest, ended, end, lines, open_lines, read, is_whole, within, quote, last, mark }
     }
 
-    /// Takes the next bytes, at most so many records of them. Gives how many bytes these are.
+    /// Scans the next bytes, up to the end of at most `most` records. Returns the number of bytes scanned.
     pub(super) fn take(&mut self, bytes: &[u8], most: usize) -> Result<usize, TooLong> {
         let before = self.read;
         let taken = self.follow(bytes, most);
@@ -116,7 +116,7 @@ impl Records {
         taken
     }
 
-    /// The quote that is still open, if one is.
+    /// Returns the quote that is still open, if one is.
     pub(super) fn open_quote(&self) -> Option<Quote> {
         matches!(self.within, Within::Quotes | Within::Escape).then_some(self.quote)
     }
@@ -140,7 +140,7 @@ impl Records {
         Ok(at)
     }
 
-    /// How many bytes there are of the record that goes on.
+    /// Returns the number of bytes of the current record so far.
     pub(super) fn begun(&self) -> usize {
         usize::try_from(self.read - self.end).unwrap_or(usize::MAX)
     }
@@ -151,17 +151,17 @@ impl Records {
         Ok(())
     }
 
-    /// Whether the record that goes on may reach so far.
+    /// Fails if the current record is too long when it reaches `to`.
     fn check(&self, to: u64) -> Result<(), TooLong> {
         if self.is_whole && to - self.end > self.longest as u64 { Err(TooLong) } else { Ok(()) }
     }
 
-    /// Where the record ends that goes on at `at`, if it does in these bytes.
+    /// Returns the end of the record that continues at `at`, if it ends in these bytes.
     fn next_end(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         let Syntax::Csv { quote, escape, delimiter, terminator, .. } = self.syntax else {
             return memchr(b'\n', &bytes[at..]).map(|i| at + i + 1);
         };
-        // What stands before the first record of a file.
+        // A byte order mark may precede the first record of a file.
         while self.read + at as u64 == self.mark as u64
             && let (Some(byte), Some(of_mark)) = (bytes.get(at), BYTE_ORDER_MARK.get(self.mark))
             && byte == of_mark
@@ -218,7 +218,7 @@ impl Records {
     }
 }
 
-/// How many ends of lines there are.
+/// Returns the number of line ends.
 pub(super) fn lines(bytes: &[u8]) -> u64 {
     memchr_iter(b'\n', bytes).count() as u64
 }
@@ -232,7 +232,8 @@ mod tests {
     const CSV: Syntax =
         Syntax::Csv { quote: b'"', escape: None, delimiter: b',', terminator: None, comment: Some(b'#') };
 
-    /// Where the records end of bytes that come in pieces of some length, each behind the lines that it is.
+    /// Returns where records end if the bytes arrive in pieces of some length. Checks the number of lines before each
+    /// end.
     fn ends(syntax: Syntax, bytes: &[u8], piece: usize) -> Vec<u64> {
         let mut records = Records::new(syntax, usize::MAX, true);
         let mut ends = Vec::new();
@@ -258,10 +259,10 @@ mod tests {
             // A quote within a field is a character.
             ("5\" disk,a\n6\" disk,b\n", vec![10, 20]),
             ("a\r\nb\r", vec![2, 3, 5]),
-            // A quote in a comment is a character, and a comment is one from the first byte of a line.
+            // A quote in a comment is a character, and a comment begins at the first byte of a line.
             ("#\"\na#,\"\n#\"\n#,\"", vec![3, 11]),
             ("\u{feff}#,\"\n\"\n\"\n", vec![7, 11]),
-            // Behind a byte order mark a field begins, and behind no part of one.
+            // A field begins after a byte order mark, but not after a part of one.
             ("\u{feff}\"a\n\",b\nc\n", vec![10, 12]),
             ("\u{fefe}\"a\n", vec![6]),
         ] {
@@ -303,14 +304,14 @@ mod tests {
             for syntax in [CSV, Syntax::Lines] {
                 let take = |is_whole| Records::new(syntax, longest, is_whole).take(text.as_bytes(), usize::MAX);
                 assert_eq!(take(true), expected, "{text:?} {longest}");
-                // The first one goes on.
+                // The first record continues one that was not seen from its beginning.
                 assert_eq!(take(false).is_err(), text == "a\nbcd" && longest == 2, "{text:?} {longest}");
             }
         }
     }
 
     proptest! {
-        /// The reader of CSV says where its rows end.
+        /// Checks that rows end where the CSV reader ends them.
         #[test]
         fn rows_end_where_the_parser_ends_them(rows in "[a,\"\n#]{0,40}", piece in 1_usize..8) {
             let mut parser = csv_core::ReaderBuilder::new().comment(Some(b'#')).build();
@@ -327,7 +328,7 @@ mod tests {
                 }
             }
             let found = ends(CSV, rows.as_bytes(), piece);
-            // It passes over empty lines before a row, and a row may end with the file.
+            // The reader skips empty lines before a row, and a row may end with the file.
             for end in parsed {
                 prop_assert!(found.contains(&end) || end == rows.len() as u64, "{rows:?} {found:?} {end}");
             }

@@ -1,6 +1,6 @@
-//! Whether lines are records of JSON whose numbers are numbers, and whose members have columns. The reader of Arrow passes over commas
-//! that are missing and members that it does not look for, takes a record of several lines or several of one, and makes numbers of
-//! texts.
+//! Checks that lines are JSON records, that their numbers are numbers, and that their members have columns. Arrow's
+//! reader accepts missing commas, ignores members that it does not look for, accepts a record over several lines or
+//! several records in one line, and turns text into numbers.
 
 use std::fmt;
 
@@ -10,33 +10,33 @@ use hashbrown::HashMap;
 use memchr::memchr_iter;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// What values are to be, but for what the reader sees to itself.
+/// The kind of values that are allowed, as far as the reader does not check it itself.
 pub(super) enum Kind {
     Any,
-    /// A number, which has the name and the type of a column.
+    /// A number, with the name and the type of its column.
     Number(String, DataType),
     List(Box<Self>),
     Struct(Members),
 }
 
-/// What the members of an object are to be.
+/// The members that an object may have.
 pub(super) struct Members {
     kinds: HashMap<String, Kind>,
-    /// Whether there are to be no others.
+    /// True if no other members are allowed.
     are_all: bool,
 }
 
-/// The columns that are read of records.
+/// The columns that are read from records.
 pub(super) struct ReadColumns<'a> {
     pub(super) columns: &'a Schema,
-    /// Whether they are all that the table has.
+    /// True if they are all columns of the table.
     pub(super) are_all: bool,
-    /// Whether the table has what was found in the first records.
+    /// True if the columns of the table were found in the first records.
     pub(super) is_found: bool,
 }
 
 impl Kind {
-    /// That of the records of a table.
+    /// Returns the kind of the records of a table.
     pub(super) fn of_records(read: &ReadColumns) -> Self {
         let columns = read.columns.fields();
         Self::of_members(columns, read.is_found && read.are_all, read.is_found, str::to_owned)
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// Fails where one of these lines is no record.
+    /// Fails if one of these lines is not a record.
     pub(super) fn check(&self, lines: &[u8]) -> Result<(), ArrowError> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', lines).chain([lines.len()]) {
@@ -81,7 +81,7 @@ impl Kind {
     }
 }
 
-/// What is wrong with a record.
+/// Returns the error of a bad record.
 fn refused(error: serde_json::Error) -> ArrowError {
     let said = error.to_string();
     if error.is_data() {
@@ -137,7 +137,7 @@ impl<'de> Visitor<'de> for &Kind {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         match self {
-            // JSON has no such numbers.
+            // JSON has no literals for these numbers.
             Kind::Number(_, kind) if kind.is_floating() && matches!(text, "NaN" | "Infinity" | "-Infinity") => Ok(()),
             Kind::Number(column, kind) => Err(E::custom(format!(
                 "the value {text:?} of column {column} is text, and the column is of type {kind}"
@@ -168,7 +168,8 @@ impl<'de> Visitor<'de> for &Kind {
     }
 }
 
-/// Reads the key of a member of an object for its kind, or for itself if it is to have no value.
+/// A reader of the key of a member, which returns the kind of its value, or the key itself if the member must not have
+/// a value.
 struct Key<'a>(&'a Kind);
 
 impl<'de, 'a> DeserializeSeed<'de> for Key<'a> {
@@ -248,7 +249,7 @@ mod tests {
             let lines = format!("{{\"n\":1}}\n{line}\n{{}}");
             let said = check(&columns, &lines).unwrap_err();
             assert!(said.starts_with(says), "{line}: {said}");
-            // Also where no column is read.
+            // Syntax errors are also found if no column is read.
             assert_eq!(check(&Schema::empty(), &lines).is_err(), says.starts_with("Json") && !line.contains("1e400"));
         }
     }

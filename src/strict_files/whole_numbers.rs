@@ -11,8 +11,8 @@ use memchr::memchr_iter;
 
 use super::lossless_types::{is_whole, texts};
 
-/// Returns these columns with another type in the place of floats that are whole numbers in all `records`, which floats would round:
-/// UInt64 if that holds all of them, and else text.
+/// Returns these columns with another type in place of floats that are whole numbers in all `records`, since floats
+/// would round them: UInt64 if that holds all of them, and else text.
 pub(super) fn with_whole_numbers(columns: &Schema, records: &[u8]) -> Result<Schema, ArrowError> {
     let floats = columns.fields().iter().filter_map(|field| {
         Some(field.as_ref().clone().with_data_type(texts(field.data_type(), DataType::is_floating)?))
@@ -64,7 +64,7 @@ fn type_of_numbers<'a>(numbers: impl Iterator<Item = &'a str>) -> DataType {
         fit_uint64 &= number.parse::<u64>().is_ok();
     }
     match (fit_int64, fit_uint64) {
-        // Such as -0, which is a float.
+        // For example -0, which is a float.
         (true, _) => DataType::Float64,
         (false, true) => DataType::UInt64,
         (false, false) => DataType::Utf8,

@@ -26,12 +26,12 @@ pub const NAMES: [&str; 10] = [
     "decontaminate",
 ];
 
-/// Tables beside the rows of a call, which can be written to files: the option of each has its name.
+/// The tables besides the rows of a call, which can be written to files. The option of each has its name.
 const BESIDE: [&str; 5] = ["capped", "coverage", "evaluation", "families", "groups"];
 
 /// A method with its options, ready to run.
 pub(super) struct Call {
-    /// The table of what it finds that the rows are of.
+    /// The table of the result whose rows the call returns.
     pub(super) table: &'static str,
     pub(super) schema: SchemaRef,
     /// The further tables that are to be written, and their files.

@@ -17,7 +17,7 @@ use super::table::MethodCall;
 use crate::Error;
 use crate::plan_properties::plan_properties;
 
-/// Gives the rows of a call, in the order that the method gives them.
+/// Operator that outputs the rows of a call, in the order of the method.
 #[derive(Debug)]
 pub(super) struct MethodExec {
     call: Arc<MethodCall>,

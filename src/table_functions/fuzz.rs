@@ -18,7 +18,7 @@ const STACK: usize = 64 << 20;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new().unwrap());
 
-/// Calls are understood or explained, and name their columns.
+/// Checks that calls are read or refused with an error, and have columns.
 pub(crate) fn calls(data: &[u8]) {
     let script = String::from_utf8_lossy(data);
     let run = || DFParser::parse_sql(&script).into_iter().flatten().for_each(check);

@@ -1,7 +1,7 @@
 //! Methods in FROM: `SELECT * FROM passages('corpus/', min_words => 20)` has the rows that [`crate::Engine::passages`] finds.
 //!
-//! They are planned without running: the columns are known from the options. A call runs when it is first scanned, once, and equal calls
-//! of a statement are one.
+//! Calls are planned without running: the columns are known from the options. A call runs once, when it is first
+//! scanned, and equal calls of a statement are one call.
 
 mod arguments;
 mod call;

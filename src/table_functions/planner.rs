@@ -25,19 +25,19 @@ pub trait Hooks: Send + Sync {
         Settings::default()
     }
 
-    /// Says that a further table goes to a file. An error refuses the run.
+    /// Announces that a further table goes to a file. An error refuses the run.
     fn take_place(&self, file: &Path, stores: &Arc<Stores>) -> anyhow::Result<()> {
         check_place(file, stores)
     }
 
-    /// Takes what a call found beside its rows, once it has run. Returns the files that take their places at once.
+    /// Receives the summary and the staged files of a call that has run. Returns the files to commit at once.
     fn take(&self, summary: &Summary, files: Vec<StagedFile>) -> anyhow::Result<Vec<StagedFile>> {
         let _ = summary;
         Ok(files)
     }
 }
 
-/// Nothing is said, and files take their places at once.
+/// Hooks that report nothing; files are committed at once.
 pub(crate) struct NoHooks;
 
 impl Hooks for NoHooks {}
@@ -48,11 +48,11 @@ pub fn register(session: &SessionContext, engine: WeakEngine, hooks: Arc<dyn Hoo
     session.state_ref().write().register_relation_planner(Arc::new(planner))
 }
 
-/// Plans calls of methods in FROM, with arguments by name.
+/// The planner of calls of methods in FROM, with arguments by name.
 struct MethodPlanner {
     engine: WeakEngine,
     hooks: Arc<dyn Hooks>,
-    /// Calls as they are written, as long as a plan has them and they have not run.
+    /// The calls by their text, as long as a plan has them and they have not run.
     known: Mutex<Vec<(String, Weak<MethodCall>)>>,
 }
 
@@ -63,10 +63,10 @@ impl fmt::Debug for MethodPlanner {
 }
 
 impl MethodPlanner {
-    /// Returns the table of a call. Equal calls have one.
+    /// Returns the table of a call. Equal calls share one.
     fn table(&self, method: &'static str, written: &str, arguments: Arguments) -> Result<Arc<MethodTable>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // What has run may be out of date.
+        // A call that has run may be out of date.
         known.retain(|(_, call)| call.upgrade().is_some_and(|call| !call.has_run()));
         if let Some(call) = known.iter().find(|(call, _)| call == written).and_then(|(_, call)| call.upgrade()) {
             return Ok(Arc::new(MethodTable(call)));
@@ -95,7 +95,7 @@ impl RelationPlanner for MethodPlanner {
         let Some(method) = method.and_then(|method| NAMES.into_iter().find(|name| *name == method)) else {
             return Ok(RelationPlanning::Original(Box::new(relation)));
         };
-        // The same call may have another alias, and with LATERAL it is the same: nothing of it is of another table.
+        // The same call may have another alias. LATERAL changes nothing, as a call uses no column of another table.
         let written = relation.to_string();
         let written = written.strip_prefix("LATERAL ").unwrap_or(&written);
         let written = match alias {

@@ -19,7 +19,8 @@ use super::planner::Hooks;
 use crate::engine::{Engine, WeakEngine};
 use crate::pipeline::Workspace;
 
-/// A call of a method, which runs when it is first scanned. It keeps no engine alive, since a view in the session of one may hold it.
+/// A call of a method, which runs when it is first scanned. It keeps no engine alive, as a view in the session of an
+/// engine may hold it.
 pub(super) struct MethodCall {
     written: String,
     engine: WeakEngine,
@@ -38,7 +39,7 @@ impl fmt::Debug for MethodCall {
 }
 
 impl MethodCall {
-    /// Reads the arguments of a method. Fails where they are wrong.
+    /// Reads the arguments of a method. Returns an error if they are wrong.
     pub(super) fn try_new(
         written: String,
         engine: &Engine,
@@ -63,7 +64,7 @@ impl MethodCall {
         self.found.initialized()
     }
 
-    /// Returns the rows, once it has run. They are there as long as the call is.
+    /// Runs the call unless it has run, and returns its rows. They exist as long as the call.
     pub(super) async fn rows(&self) -> anyhow::Result<DataFrame> {
         let found =
             self.found.get_or_try_init(|| async { self.run().await.with_context(|| format!("in {}", self.written)) });

@@ -1,4 +1,4 @@
-//! What a terminal may get: text, and no characters that would command it.
+//! Output to a terminal: text, with control characters escaped.
 //!
 //! Documents come from anywhere. One of them may hold an escape sequence that clears the screen, renames the window or types a
 //! command, or marks of direction that show a text in another order than it has.
@@ -7,12 +7,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Whether a terminal would do something else than show this character, or show others elsewhere.
+/// Returns true if a terminal would not show this character, but act on it or show others elsewhere.
 fn commands(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The text with characters that command a terminal written out, such as `\u{1b}`.
+/// Returns the text with control characters escaped, such as `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(commands) {
         return Cow::Borrowed(text);
@@ -28,7 +28,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Lets pass what a terminal may get, and writes the rest out.
+/// A filter for a terminal, which escapes control characters.
 #[derive(Debug, Default)]
 pub struct Screen {
     /// The beginning of a character whose end was not written yet.
@@ -59,7 +59,7 @@ impl Screen {
     }
 }
 
-/// Bytes that are no text.
+/// Escapes bytes that are no text.
 fn written_out(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut out, byte| {
         let _ = write!(out, "\\x{byte:02x}");
@@ -67,7 +67,7 @@ fn written_out(bytes: &[u8]) -> String {
     })
 }
 
-/// What a terminal gets does not depend on how it is written, and commands nothing.
+/// Checks that the output does not depend on how the input is split, and has no control characters.
 #[cfg(any(test, fuzzing))]
 #[expect(clippy::unwrap_used, reason = "as in a test")]
 pub(crate) fn fuzz(data: &[u8]) {
@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// Wherever the writes are cut.
+    /// Checks all places where writes can be split.
     #[test]
     fn characters_are_whole() {
         let text = "a\u{1b}é\u{9b}北\u{202e}👩\n";

@@ -1,33 +1,33 @@
-//! What Parquet says of its pages and of its columns, in Thrift's compact protocol, read before the reader of Parquet takes it.
+//! The page headers and the schema of Parquet, in Thrift's compact protocol, read before the Parquet reader takes them.
 
 use std::io::{self, Read};
 
-/// What the header of a page says.
+/// The content of a page header.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) uncompressed: u64,
     pub(crate) compressed: u64,
     pub(crate) values: u64,
-    /// How many bytes come before those that are compressed.
+    /// The number of bytes before the compressed ones.
     pub(crate) uncompressed_levels: u64,
-    /// Nothing of the page is compressed, though its column is.
+    /// True if nothing of the page is compressed, although its column is.
     pub(crate) is_uncompressed: bool,
     pub(crate) encoding: Option<u64>,
     pub(crate) is_dictionary: bool,
 }
 
-/// Reads the header of a page, of at most so many bytes. With the bytes that it took.
+/// Reads the header of a page, of at most `most` bytes. Returns it with the bytes that were read.
 pub(crate) fn read_header(from: impl Read, most: u64) -> io::Result<(Header, Vec<u8>)> {
     let mut compact = Compact { inner: from, read: Vec::new(), most };
     let header = compact.header()?;
     Ok((header, compact.read))
 }
 
-/// How deep the columns of a file may be nested: what reads their schema follows it by recursion.
+/// The maximum nesting depth of the columns of a file: readers of their schema recurse into it.
 const LEVELS: usize = 128;
 
-/// Checks the schema in the footer of a file before its reader takes it: one that is nested too deep would overflow the stack.
-/// What cannot be followed here is refused, as its reader might find any depth in it.
+/// Checks the schema in the footer of a file before its reader takes it: a schema that is nested too deep would
+/// overflow the stack. A schema that cannot be followed here is refused, as its reader might find any depth in it.
 pub(crate) fn check_schema(footer: &[u8]) -> io::Result<()> {
     match depth(footer) {
         Ok(0..=LEVELS) => Ok(()),
@@ -39,16 +39,16 @@ pub(crate) fn check_schema(footer: &[u8]) -> io::Result<()> {
 /// The types of the fields of an element of a schema, from field 1 on.
 const ELEMENT: [u8; 10] = [I32, I32, I32, BINARY, I32, I32, I32, I32, I32, STRUCT];
 
-/// The same of the header of a page, and of what it has for one kind of pages.
+/// The same for the header of a page, and for the part of it that each kind of page has.
 const HEADER: [u8; 8] = [I32, I32, I32, I32, STRUCT, STRUCT, STRUCT, STRUCT];
 const DATA_HEADER: [u8; 5] = [I32, I32, I32, I32, STRUCT];
 const DICTIONARY_HEADER: [u8; 3] = [I32, I32, TRUE];
 const DATA_HEADER_V2: [u8; 8] = [I32, I32, I32, I32, I32, I32, TRUE, STRUCT];
 
-/// How deep a schema is nested, or how deep it is found to be where it is too deep.
+/// Returns the nesting depth of a schema; if it is too deep, the first depth beyond the limit.
 fn depth(footer: &[u8]) -> io::Result<usize> {
     let mut compact = Compact { inner: footer, read: Vec::new(), most: footer.len() as u64 };
-    // The version comes first, and the schema then.
+    // The version comes first, then the schema.
     let mut byte = compact.byte()?;
     if byte == 1 << 4 | I32 {
         compact.number()?;
@@ -59,7 +59,7 @@ fn depth(footer: &[u8]) -> io::Result<usize> {
     }
     let (count, STRUCT) = compact.list()? else { return Err(damaged()) };
     let mut deepest = 0;
-    // Of each group around, how many parts are still to come.
+    // For each enclosing group, the number of its children still to come.
     let mut groups: Vec<u64> = Vec::new();
     for _ in 0..count {
         let mut parts = 0;
@@ -88,7 +88,7 @@ fn depth(footer: &[u8]) -> io::Result<usize> {
     Ok(deepest)
 }
 
-/// Types of Thrift's compact protocol. Of truth the type is the value.
+/// Types of Thrift's compact protocol. For a boolean the type is the value.
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
 const BYTE: u8 = 3;
@@ -97,15 +97,15 @@ const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// Reads Thrift's compact protocol, and keeps what it has read.
+/// A reader of Thrift's compact protocol that keeps the bytes it has read.
 struct Compact<R> {
     inner: R,
     read: Vec<u8>,
-    /// No more bytes are read.
+    /// Upper bound of the number of bytes read.
     most: u64,
 }
 
-/// How deep what is passed over may be nested.
+/// The maximum nesting depth of values that are skipped.
 const DEPTH: usize = 16;
 
 impl<R: Read> Compact<R> {
@@ -147,12 +147,13 @@ impl<R: Read> Compact<R> {
             }
             Ok(())
         })?;
-        // Which of two counts, the type of the page would say.
+        // With two of them, the page type would decide which one counts.
         if kinds > 1 { Err(damaged()) } else { Ok(header) }
     }
 
-    /// As [`Self::fields`], for a struct of which the first fields have types that are known. A reader may take them for these,
-    /// whatever they say, and of a field that is there twice either.
+    /// Reads a struct as [`Self::fields`] does, if the types of its first fields are known. Fails if such a field has
+    /// another type or is there twice: a reader may take it for the known type, whatever it says, and may use either of
+    /// two.
     fn known_fields(
         &mut self,
         known: &[u8],
@@ -172,7 +173,7 @@ impl<R: Read> Compact<R> {
         })
     }
 
-    /// Calls `field` with the number and the type of each field of a struct, of which it reads the value.
+    /// Calls `field` with the number and the type of each field of a struct; `field` must read its value.
     fn fields(&mut self, mut field: impl FnMut(&mut Self, i16, u8) -> io::Result<()>) -> io::Result<()> {
         let mut number = 0_i16;
         loop {
@@ -188,7 +189,8 @@ impl<R: Read> Compact<R> {
         }
     }
 
-    /// The logical type of an element of a schema: a struct of one struct, whose fields the reader takes for what they should be.
+    /// Checks the logical type of a schema element: a struct of one struct, whose fields the reader takes for the types
+    /// that they should have.
     fn logical_type(&mut self) -> io::Result<()> {
         self.fields(|compact, of, kind| {
             if kind != STRUCT {
@@ -196,7 +198,7 @@ impl<R: Read> Compact<R> {
             }
             compact.fields(|compact, field, kind| {
                 let known = match (of, field) {
-                    // Of decimal numbers, of times, of whole numbers, of variants, and of places.
+                    // The fields of decimals, times, integers, variants and geographic types.
                     (5, 1 | 2) | (18, 2) => I32,
                     (7 | 8, 2) => STRUCT,
                     (10 | 16, 1) => BYTE,
@@ -205,7 +207,7 @@ impl<R: Read> Compact<R> {
                 };
                 match (of, field) {
                     _ if kind != known => Err(damaged()),
-                    // The unit of times: a struct of an empty one.
+                    // The unit of times: a struct with an empty struct in it.
                     (7 | 8, 2) => compact.fields(|compact, _, kind| match kind {
                         STRUCT => compact.skip(kind, 1),
                         _ => Err(damaged()),
@@ -216,7 +218,7 @@ impl<R: Read> Compact<R> {
         })
     }
 
-    /// How many values a list has, and of which type.
+    /// Reads the number of values of a list, and their type.
     fn list(&mut self) -> io::Result<(u64, u8)> {
         let byte = self.byte()?;
         let length = if byte >> 4 == 15 { self.number()? } else { u64::from(byte >> 4) };
@@ -255,18 +257,18 @@ impl<R: Read> Compact<R> {
         Ok(())
     }
 
-    /// Passes over a value of a list. Of truth, readers differ in whether it takes a byte here.
+    /// Skips a value of a list. Fails on a boolean, since readers differ in whether it takes a byte here.
     fn skip_value(&mut self, kind: u8, depth: usize) -> io::Result<()> {
         if matches!(kind, TRUE | FALSE) { Err(damaged()) } else { self.skip(kind, depth) }
     }
 
-    /// A whole number of 32 bits that is not negative.
+    /// Reads an integer of 32 bits that is not negative.
     fn size(&mut self) -> io::Result<u64> {
         let size = i32::try_from(self.signed()?).map_err(|_| damaged())?;
         u64::try_from(size).map_err(|_| damaged())
     }
 
-    /// A whole number. The lowest bit is its sign.
+    /// Reads an integer. The lowest bit is its sign.
     fn signed(&mut self) -> io::Result<i64> {
         let number = self.number()?;
         Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
@@ -318,14 +320,15 @@ mod tests {
 
     #[test]
     fn headers_are_read_and_what_does_not_matter_is_passed_over() {
-        // A data page of 300 bytes in 20: type 0, sizes, checksum, 7 values, and statistics with the greatest value "abc".
+        // A data page of 300 bytes, compressed to 20: type 0, sizes, checksum, 7 values, and statistics with the
+        // maximum "abc".
         let page = [
             0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x28, 0x15, 0x11, 0x1C, 0x15, 0x0E, 0x15, 0x0E, 0x15, 0x06, 0x15, 0x06,
             0x1C, 0x18, 0x03, b'a', b'b', b'c', 0x00, 0x00, 0x00,
         ];
         let expected = Header { uncompressed: 300, compressed: 20, values: 7, encoding: Some(7), ..Header::default() };
         assert_eq!(header(&page).unwrap(), expected);
-        // One of the second version, with 5 and 2 bytes of levels; the second field has its number written out.
+        // A page of the second version, with 5 and 2 bytes of levels; the second field has its number written out.
         let page = [
             0x15, 0x06, 0x05, 0x04, 0x14, 0x15, 0x14, 0x5C, 0x15, 0x02, 0x15, 0x00, 0x15, 0x02, 0x15, 0x10, 0x15, 0x0A,
             0x15, 0x04, 0x11, 0x00, 0x00,
@@ -344,17 +347,17 @@ mod tests {
         assert_eq!(header(&page).unwrap(), Header { is_uncompressed: true, ..expected });
     }
 
-    /// A footer with a column within so many groups.
+    /// Returns a footer with a column inside `depth` nested groups.
     fn footer(depth: u8) -> Vec<u8> {
         let root = [0x48, 1, b'r', 0x15, 2, 0];
         let column = [0x15, 6, 0x38, 1, b'x', 0];
         let groups = [0x35, 2, 0x18, 1, b'g', 0x15, 2, 0].repeat(usize::from(depth));
-        // The number of elements is written in seven bits, and in eight with a byte behind.
+        // The number of elements is a varint: one byte of seven bits, or two bytes if it is larger.
         let count = if depth > 125 { vec![depth + 2, 1] } else { vec![depth + 2] };
         [&[0x15, 4, 0x19, 0xFC], &*count, &root, &groups, &column].concat()
     }
 
-    /// A footer of a column, of which these fields follow the others.
+    /// Returns a footer of one column, with these fields after the others.
     fn with_fields(fields: &[u8]) -> Vec<u8> {
         let column = footer(0);
         [&column[..column.len() - 1], fields, &[0, 0]].concat()
@@ -373,8 +376,8 @@ mod tests {
 
     #[test]
     fn schemas_are_followed_as_their_reader_does_or_refused() {
-        // Behind field 4, the name: the logical types of text, of a time in UTC in milliseconds, and of a whole number; a map, a
-        // UUID, and a set in fields that nobody knows; a field of which the number is negative; and a long value.
+        // After field 4, the name: the logical types of text, of a time in UTC in milliseconds, and of an integer; a
+        // map, a UUID, and a set in unknown fields; a field with a negative number; and a long value.
         let long = [&[0xB8, 0x80, 0x80, 0x80, 0x09][..], &vec![0; 9 << 21]].concat();
         let uuid = [&[0xAD][..], &[7; 16]].concat();
         let sound: [&[u8]; 8] = [
@@ -390,7 +393,8 @@ mod tests {
         for fields in sound {
             assert_eq!(depth(&with_fields(fields)).unwrap(), 1, "{:?}", &fields[..fields.len().min(20)]);
         }
-        // A name that is a number, parts that are text, types of times that are true, or flat; lists of truth; a map of it.
+        // A name that is a number; a number of children that is text; units of times that are a boolean, or not nested;
+        // a logical type that is a boolean; a list and a map of booleans; a number of children beyond 32 bits.
         let damaged: [&[u8]; 8] = [
             &[0x05, 8, 0],
             &[0x08, 10, 0],
@@ -404,13 +408,13 @@ mod tests {
         for fields in damaged {
             assert!(depth(&with_fields(fields)).is_err(), "{fields:?}");
         }
-        // Something before the schema, and one that is a set.
+        // A field before the schema, and a schema that is a set.
         for bytes in [&[0x28, 0, 0x05, 4, 0x19][..], &[0x15, 4, 0x1A]] {
             assert!(depth(&[bytes, &footer(0)[3..]].concat()).is_err());
         }
     }
 
-    /// What the reader of Parquet takes for another size than is checked here.
+    /// Checks headers for which the Parquet reader may find other sizes than are checked here.
     #[test]
     fn headers_that_readers_take_in_different_ways_are_refused() {
         let of_page = |fields: &[u8], kind: &[u8]| [&[0x15, 0][..], fields, kind, &[0]].concat();
@@ -418,14 +422,16 @@ mod tests {
         let data = [0x2C, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0];
         assert_eq!(header(&of_page(&sizes, &data)).unwrap().values, 1);
         for (fields, kind) in [
-            // Sizes that are long, or text; the second one twice; one beyond 31 and one beyond 32 bits; one below 0.
+            // Sizes that are 64-bit integers, or text; the second one twice; one beyond 31 and one beyond 32 bits; one
+            // below 0.
             (&[0x16, 0x28, 0x15, 0x28][..], &data[..]),
             (&[0x18, 0x28, 0x15, 0x28], &data),
             (&[0x15, 0x28, 0x15, 0x28, 0x05, 6, 0x7E], &data),
             (&[0x15, 0x80, 0x80, 0x80, 0x80, 0x10, 0x15, 0x28], &data),
             (&[0x15, 0x28, 0x15, 0xA8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], &data),
             (&[0x15, 0x27, 0x15, 0x28], &data),
-            // The header of a data page that is a number, with values that are long, and two of such headers.
+            // A data page header that is a number, one whose number of values is a 64-bit integer, and two such
+            // headers.
             (&sizes, &[0x25, 2]),
             (&sizes, &[0x2C, 0x16, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0]),
             (&sizes, &[&data[..], &[0x2C, 0x15, 2, 0x15, 0, 0]].concat()),

@@ -1,4 +1,4 @@
-//! Climbing: from weights to the best of those one step away, until none is better.
+//! Hill climbing: from weights to the best of those one step away, until none is better.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -9,17 +9,18 @@ use std::thread;
 
 use super::{Examples, Hundredths};
 
-/// How far a step goes, in hundredths.
+/// The sizes of steps, in hundredths.
 const STEPS: [u8; 6] = [32, 16, 8, 4, 2, 1];
 
-/// The power of two that stands for a similarity of 1; a hundred of it, and a bit for the label, are less than 2⁶².
+/// The exponent of the power of two that represents a similarity of 1; a hundred of these, and a bit for the label, are
+/// less than 2⁶².
 const ONE: u32 = 52;
 
-/// Scores of less than 2⁻¹⁰ hundredths are in one bucket; this is the first above, as the bits of an `f32`.
+/// The score of 2⁻¹⁰ hundredths, as the bits of an `f32`. Lower scores above 0 share a bucket.
 const LOWEST: u32 = (127 + ONE - 10) << 23;
 
-/// Climbs from each of `first` over each hill, on `threads` threads. What is found is the same for any number of them: where
-/// a climb goes on depends on where it is, and on nothing else.
+/// Climbs from each of `first` over each hill, on `threads` threads. The result is the same for any number of threads:
+/// the next step of a climb depends only on its current weights.
 pub(super) fn climb_all(hills: &[Hill], first: &[Hundredths], threads: usize) {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -32,54 +33,54 @@ pub(super) fn climb_all(hills: &[Hill], first: &[Hundredths], threads: usize) {
     };
     thread::scope(|scope| {
         for _ in 1..threads.min(hills.len() * first.len()) {
-            // Where there are no more threads to be had, fewer do it.
+            // If no more threads can be started, fewer do the work.
             drop(thread::Builder::new().spawn_scoped(scope, work));
         }
         work();
     });
 }
 
-/// What climbs go over: labelled pairs.
+/// Labelled pairs, for which climbs look for the best weights.
 ///
-/// Similarities and scores are whole numbers, so that a step changes a score by an addition, exactly, and scores that are
-/// equal are equal whatever way led to them.
+/// Similarities and scores are whole numbers, so that a step changes a score by an addition, exactly, and equal scores
+/// are equal whatever steps led to them.
 pub(super) struct Hill {
     /// The similarities of each field.
     columns: Vec<Vec<i64>>,
     labels: Vec<bool>,
     duplicates: u32,
-    /// By how much the bits of a score, as an `f32`, are shifted to give its bucket.
+    /// The number of bits by which a score, as the bits of an `f32`, is shifted right to give its bucket.
     shift: u32,
-    /// Where climbs went on from where they came by; from a summit nowhere.
+    /// The next weights of climbs, by the weights that they passed; `None` at a summit.
     ways: Mutex<HashMap<Hundredths, Option<Hundredths>>>,
 }
 
-/// Room to work in.
+/// The reused buffers of a thread.
 #[derive(Default)]
 struct Scratch {
-    /// The scores of some weights.
+    /// The scores of the current weights.
     scores: Vec<i64>,
-    /// Those after a step.
+    /// The scores after a step.
     after: Buckets,
 }
 
-/// Scores in buckets, so that little is left to put in order.
+/// Scores in buckets, so that little is left to sort.
 #[derive(Default)]
 struct Buckets {
     scores: Vec<i64>,
-    /// For each bucket how many pairs are no duplicates, and how many are.
+    /// For each bucket the numbers of pairs that are no duplicates, and of duplicates.
     counts: Vec<[u32; 2]>,
-    /// Scores with a bit for the label, bucket by bucket, and where each bucket is.
+    /// Scores with a bit for the label, bucket by bucket, and the place of each bucket.
     ordered: Vec<i64>,
     places: Vec<usize>,
 }
 
-/// How good weights are: by F1 at the best threshold, then by AUC.
+/// The quality of weights: the F1 at the best threshold, then the AUC.
 #[derive(Debug, Clone, Copy)]
 struct Height {
-    /// Half of the F1, as a ratio: the duplicates found, of all that were found and all duplicates.
+    /// Half of the F1, as a ratio: the duplicates found, over the sum of all pairs found and all duplicates.
     f1: (u32, u32),
-    /// Twice the number of pairs of a duplicate and another that are in order.
+    /// Twice the number of pairs of a duplicate and a non-duplicate that are in order.
     in_order: u64,
 }
 
@@ -94,7 +95,7 @@ impl Hill {
         let column = |field: usize| {
             examples.similarities.iter().skip(field).step_by(examples.fields).map(|value| whole(*value)).collect()
         };
-        // About as many buckets as pairs, where scores spread over some powers of two.
+        // About as many buckets as pairs, if scores spread over some powers of two.
         let bits = (examples.len() / 8).max(1).ilog2().clamp(3, 12);
         Self {
             columns: (0..examples.fields).map(column).collect(),
@@ -105,7 +106,8 @@ impl Hill {
         }
     }
 
-    /// The highest of the summits that climbs from `first` reached; of several the one that was reached from the first of them.
+    /// Returns the highest of the summits that climbs from `first` reached; of several, the one that was reached from
+    /// the first of them.
     pub(super) fn highest(&self, first: &[Hundredths]) -> Hundredths {
         let mut scratch = Scratch::default();
         let mut best: Option<(Height, &Hundredths)> = None;
@@ -126,7 +128,7 @@ impl Hill {
         self.ways.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Climbs to a summit, or to where another climb came by.
+    /// Climbs to a summit, or to weights that another climb passed.
     fn climb(&self, from: &Hundredths, scratch: &mut Scratch) {
         let mut at = from.clone();
         loop {
@@ -140,7 +142,7 @@ impl Hill {
         }
     }
 
-    /// The best of the weights that are one step away, if they are better; of several the first.
+    /// Returns the best of the weights that are one step away, if they are better; of several, the first.
     fn best_step(&self, from: &Hundredths, scratch: &mut Scratch) -> Option<Hundredths> {
         let mut best = self.height_at(from, scratch);
         let mut best_step = None;
@@ -171,7 +173,7 @@ impl Hill {
         })
     }
 
-    /// The height at some weights, of which the scores are noted.
+    /// Returns the height at some weights, and keeps their scores in `scratch`.
     fn height_at(&self, weights: &Hundredths, scratch: &mut Scratch) -> Height {
         let Scratch { scores, after } = scratch;
         scores.clear();
@@ -185,7 +187,7 @@ impl Hill {
         self.height(after)
     }
 
-    /// The bucket of a score. A higher score is in no lower bucket, and 0 has one to itself, the first.
+    /// Returns the bucket of a score. A higher score is in no lower bucket, and the first bucket is for 0 alone.
     #[expect(clippy::cast_precision_loss, reason = "buckets are coarser")]
     fn bucket(&self, score: i64) -> usize {
         let above = (score as f32).to_bits().max(LOWEST) - LOWEST;
@@ -202,8 +204,8 @@ impl Hill {
         }
     }
 
-    /// Whether scores with these counts may be above `best`: whether they would be if in each bucket the duplicates came
-    /// first.
+    /// Returns true if scores with these counts may be above `best`: if they would be with the duplicates first in each
+    /// bucket.
     fn may_be_above(&self, best: &Height, counts: &[[u32; 2]]) -> bool {
         let (mut found, mut right, mut in_order) = (0, 0, 0);
         let mut may_be_equal = false;
@@ -212,7 +214,7 @@ impl Hill {
                 continue;
             }
             if bucket == 0 {
-                // These are equal, and are never found.
+                // These scores are all 0, and such pairs are never found.
                 in_order += u64::from(others) * (2 * u64::from(right) + u64::from(duplicates));
                 break;
             }
@@ -243,7 +245,7 @@ impl Hill {
             ordered[*place] = (score << 1) | i64::from(*label);
             *place += 1;
         }
-        // Now each place is where the bucket ends.
+        // Each place is now the end of its bucket.
         let mut walk = Walk { all: self.duplicates, best: (0, 1), ..Walk::default() };
         let mut of_buckets = places.iter().zip(counts.iter());
         let of_zero = of_buckets.next();
@@ -272,10 +274,10 @@ impl Hill {
     }
 }
 
-/// Going through the pairs, those with the highest score first.
+/// A walk through the pairs, those with the highest score first.
 #[derive(Default)]
 struct Walk {
-    /// How many duplicates there are.
+    /// The number of duplicates.
     all: u32,
     found: u32,
     right: u32,
@@ -284,7 +286,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Passes pairs with equal scores, or pairs of which none are duplicates, or all.
+    /// Passes pairs with equal scores, or pairs that are all duplicates, or none of which is one.
     fn pass(&mut self, others: u32, duplicates: u32) {
         self.in_order += u64::from(others) * (2 * u64::from(self.right) + u64::from(duplicates));
         self.found += others + duplicates;
@@ -296,7 +298,7 @@ impl Walk {
     }
 }
 
-/// Which of two ratios is greater.
+/// Compares two ratios.
 fn cmp_f1(a: (u32, u32), b: (u32, u32)) -> Ordering {
     (u64::from(a.0) * u64::from(b.1)).cmp(&(u64::from(b.0) * u64::from(a.1)))
 }
@@ -310,7 +312,7 @@ fn whole(similarity: f64) -> i64 {
 mod tests {
     use super::*;
 
-    /// The best of the weights one step away, by judging all of them.
+    /// Returns the best of the weights one step away, by judging all of them.
     fn best_of_all(hill: &Hill, from: &Hundredths) -> Option<Hundredths> {
         let mut scratch = Scratch::default();
         let mut best = (hill.height_at(from, &mut scratch), None);
@@ -352,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_height_is_what_judging_gives() {
-        // Parts of 64 are exact as floats, too, once they are weighted by parts of 4.
+        // Sixty-fourths are exact as floats, too, once they are weighted by quarters.
         for pairs in [2, 5, 30, 3000] {
             let examples = examples(3, pairs, 64);
             let hill = Hill::of(&examples);

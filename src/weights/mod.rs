@@ -3,8 +3,8 @@
 //! The paper climbs from random weights and thresholds to the best F1. Here only the weights are climbed, in hundredths:
 //! for given weights the best threshold is found exactly, by going through the pairs in the order of their scores.
 //!
-//! A climb looks at all weights that are one step away and takes the best. Most of them are seen to be no better without
-//! ordering the pairs: buckets of scores, counted in one pass, bound what they can reach. Where two climbs meet, one goes on.
+//! A climb looks at all weights that are one step away and takes the best. Most of them are ruled out without sorting
+//! the pairs: buckets of scores, counted in one pass, give an upper bound. Where two climbs meet, only one goes on.
 
 mod hill;
 
@@ -21,18 +21,19 @@ pub(crate) struct Examples {
     /// A row of `fields` similarities for each pair.
     pub(crate) similarities: Vec<f64>,
     pub(crate) labels: Vec<bool>,
-    /// Pairs of one group, such as those of one question, are never apart in a cross-validation.
+    /// The group of each pair. Pairs of one group, such as those of one question, are never split by cross-validation.
     pub(crate) groups: Vec<i64>,
 }
 
-/// How well a score tells duplicates from others.
+/// The measures of how well a score tells duplicates from others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Figures {
     pub(crate) threshold: f64,
     pub(crate) precision: f64,
     pub(crate) recall: f64,
     pub(crate) f1: f64,
-    /// How often a duplicate has a higher score than another pair; a tie counts a half.
+    /// The share of pairs of a duplicate and a non-duplicate in which the duplicate has the higher score; a tie counts
+    /// a half.
     pub(crate) auc: f64,
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct Fitted {
     pub(crate) threshold: f64,
 }
 
-/// A hundred hundredths, dealt to the fields.
+/// The weights of the fields in hundredths, which sum to 100.
 type Hundredths = Vec<u8>;
 
 impl Examples {
@@ -51,21 +52,21 @@ impl Examples {
         self.labels.len()
     }
 
-    /// How many of the pairs are duplicates.
+    /// Returns the number of pairs that are duplicates.
     pub(crate) fn duplicates(&self) -> usize {
         self.labels.iter().filter(|label| **label).count()
     }
 
-    /// The figures of a mean of the fields with these weights: at a threshold, or at the best one.
+    /// Returns the figures of a mean of the fields with these weights: at a threshold, or at the best one.
     pub(crate) fn judge(&self, weights: &[f64], threshold: Option<f64>) -> Figures {
         Figures::of(&self.scored(weights), threshold)
     }
 
-    /// The best weights and threshold by F1, then by AUC, that climbing from `starts` random weights finds on `threads`
-    /// threads.
+    /// Returns the best weights and threshold by F1, then by AUC, that climbing from `starts` random weights finds on
+    /// `threads` threads.
     ///
-    /// And the figures on pairs that were not there when weights and threshold were fitted: each of `folds` parts of the
-    /// groups is judged by what the others give. The threshold and the AUC are means over the folds.
+    /// Also returns the figures on held-out pairs: the groups are split into `folds` parts, and each part is judged by
+    /// the weights and threshold that were fitted to the others. The threshold and the AUC are means over the folds.
     pub(crate) fn fit(&self, folds: usize, starts: usize, seed: u64, threads: usize) -> (Fitted, Option<Figures>) {
         let folds = self.folds(folds, seed);
         let mut hills = vec![Hill::of(self)];
@@ -92,8 +93,9 @@ impl Examples {
         (fitted(self, &hills[0]), held_out)
     }
 
-    /// The pairs dealt into parts by their groups: for each part the others, to fit to, and the part itself. Parts without
-    /// pairs, and those that leave duplicates only, or none, to fit to, are left out.
+    /// Splits the pairs into folds by their groups: returns for each fold the pairs to fit to, and the held-out pairs.
+    /// Leaves out folds without held-out pairs, and folds whose pairs to fit to are all duplicates, or none of which is
+    /// one.
     fn folds(&self, folds: usize, seed: u64) -> Vec<(Self, Self)> {
         let mut order: BTreeMap<(u64, i64), Vec<usize>> = BTreeMap::new();
         for (i, group) in self.groups.iter().enumerate() {
@@ -111,7 +113,7 @@ impl Examples {
         (0..folds).map(fold).filter(|(train, test)| !train.is_one_sided() && test.len() > 0).collect()
     }
 
-    /// Whether there are no duplicates, or nothing else.
+    /// Returns true if there are no duplicates, or nothing but duplicates.
     pub(crate) fn is_one_sided(&self) -> bool {
         [0, self.len()].contains(&self.duplicates())
     }
@@ -126,7 +128,7 @@ impl Examples {
         part
     }
 
-    /// The scores, highest first, with the labels.
+    /// Returns the scores, highest first, with the labels.
     fn scored(&self, weights: &[f64]) -> Vec<(f64, bool)> {
         let score = |row: &[f64]| row.iter().zip(weights).map(|(similarity, weight)| similarity * weight).sum::<f64>();
         let scores = self.similarities.chunks(self.fields).map(score);
@@ -143,7 +145,7 @@ impl Figures {
     }
 }
 
-/// Pairs by what they are and what they were taken for.
+/// Counts of pairs: found, rightly found, and duplicates.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     found: u32,
@@ -181,8 +183,8 @@ fn f1(right: u32, found: u32, duplicates: u32) -> f64 {
     if sum > 0.0 { 2.0 * f64::from(right) / sum } else { 0.0 }
 }
 
-/// The threshold above 0 with the best F1, half way from the last score that it takes to the first that it does not; of
-/// several the highest. `scored` is highest first.
+/// Returns the threshold above 0 with the best F1, half way from the last score that it takes to the first that it does
+/// not; of several, the highest. `scored` must be sorted, highest first.
 fn best_threshold(scored: &[(f64, bool)]) -> f64 {
     let duplicates = Counts::of(scored, f64::INFINITY).duplicates;
     let (mut found, mut right) = (0, 0);
@@ -198,7 +200,7 @@ fn best_threshold(scored: &[(f64, bool)]) -> f64 {
     best.1
 }
 
-/// How often a duplicate comes before another pair. `scored` is highest first.
+/// Returns the AUC: how often a duplicate comes before another pair. `scored` must be sorted, highest first.
 fn auc(scored: &[(f64, bool)]) -> f64 {
     let (mut duplicates, mut others, mut sum) = (0.0, 0.0, 0.0);
     for ties in scored.chunk_by(|a, b| a.0 == b.0) {
@@ -221,7 +223,7 @@ fn shares(weights: &Hundredths) -> Vec<f64> {
     weights.iter().map(|hundredths| f64::from(*hundredths) / 100.0).collect()
 }
 
-/// Where to climb from: equal weights, each field alone, and `starts` random ones.
+/// Returns the weights to climb from: equal weights, each field alone, and `starts` random ones.
 fn first_weights(fields: usize, starts: usize, seed: u64) -> Vec<Hundredths> {
     let deal = |share: &dyn Fn(usize) -> usize| {
         let mut weights = vec![0; fields];
@@ -240,7 +242,7 @@ fn first_weights(fields: usize, starts: usize, seed: u64) -> Vec<Hundredths> {
     first
 }
 
-/// Numbers that are the same for a seed on all machines.
+/// Returns numbers that are the same for a seed on all machines.
 fn random(seed: u64) -> impl Iterator<Item = u64> {
     (0..).map(move |i| split_mix(seed, i))
 }

@@ -1,5 +1,5 @@
-//! How functions read their arguments: text as string views, tokens as lists of string views, sets as slices of
-//! `u64`, parameters as constants.
+//! Helpers that read the arguments of functions: text as string views, tokens as lists of string views, sets as slices
+//! of `u64`, parameters as constants.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,27 +18,28 @@ use datafusion_expr::{ColumnarValue, Expr};
 
 use crate::similarity::PackedSet;
 
-/// `List<Utf8View>`: tokens point into the text they were cut from, so that cutting copies nothing.
+/// Returns the type of tokens, `List<Utf8View>`: tokens point into the text they were cut from, so that cutting copies
+/// nothing.
 pub(crate) fn tokens_type() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::Utf8View, true)))
 }
 
-/// The type of a set, `List<UInt64>`: ascending, distinct, without NULLs.
+/// Returns the type of a set, `List<UInt64>`: ascending, distinct, without NULLs.
 pub fn set_type() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::UInt64, true)))
 }
 
-/// What the list of minhashes is made of.
+/// Returns the field of the items of a list of minhashes.
 pub(crate) fn minhash_item() -> FieldRef {
     Arc::new(Field::new_list_field(DataType::UInt32, true))
 }
 
-/// The type of minhashes, `List<UInt32>`.
+/// Returns the type of minhashes, `List<UInt32>`.
 pub(crate) fn minhash_type() -> DataType {
     DataType::List(minhash_item())
 }
 
-/// Whether `given` is text of any width, or NULL.
+/// Returns true if `given` is text of any width, or NULL.
 pub(crate) fn is_text(given: &DataType) -> bool {
     matches!(given, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null)
 }
@@ -52,12 +53,12 @@ pub(crate) fn item(given: &DataType) -> Option<&DataType> {
     }
 }
 
-/// The type of a text argument, or an error that names the function.
+/// Returns the type of a text argument, or an error that names the function.
 pub(crate) fn coerce_text(function: &str, given: &DataType) -> Result<DataType> {
     if is_text(given) { Ok(DataType::Utf8View) } else { plan_err!("{function} expects text, got {given}") }
 }
 
-/// The type of a token argument, or an error that says how to make tokens.
+/// Returns the type of a token argument, or an error that says how to make tokens.
 pub(crate) fn coerce_tokens(function: &str, given: &DataType) -> Result<DataType> {
     match (given, item(given)) {
         (DataType::Null, _) => Ok(tokens_type()),
@@ -70,11 +71,11 @@ pub(crate) fn coerce_tokens(function: &str, given: &DataType) -> Result<DataType
     }
 }
 
-/// The type of a set argument, or an error that says how to make a set.
+/// Returns the type of a set argument, or an error that says how to make a set.
 pub(crate) fn coerce_set(function: &str, given: &DataType) -> Result<DataType> {
     match (given, item(given)) {
         (DataType::Null, _) => Ok(set_type()),
-        // As they are: each is the element that has its bits.
+        // Signed integers are not cast: each is the element with the same bits.
         (_, Some(item)) if item.is_signed_integer() => {
             Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Int64, true))))
         }
@@ -91,7 +92,7 @@ pub(crate) fn coerce_set(function: &str, given: &DataType) -> Result<DataType> {
     }
 }
 
-/// The type of the only set among the arguments, or an error that says how to make a set.
+/// Returns the type of the only set among the arguments, or an error that says how to make a set.
 pub(crate) fn coerce_one_set(function: &str, given: &DataType) -> Result<DataType> {
     coerce_set(function, given).or_else(|_| {
         plan_err!(
@@ -100,7 +101,7 @@ pub(crate) fn coerce_one_set(function: &str, given: &DataType) -> Result<DataTyp
     })
 }
 
-/// The type of an argument that holds minhashes, or an error that says how to make them.
+/// Returns the type of an argument that holds minhashes, or an error that says how to make them.
 pub(crate) fn coerce_minhashes(function: &str, given: &DataType) -> Result<DataType> {
     match (given, item(given)) {
         (DataType::Null, _) => Ok(minhash_type()),
@@ -109,8 +110,8 @@ pub(crate) fn coerce_minhashes(function: &str, given: &DataType) -> Result<DataT
     }
 }
 
-/// The type of `name`, a list of structs of whole numbers with the names `fields`, which keep their order; or an error that says
-/// how to make them: `example`.
+/// Returns the type of the argument `name`, a list of structs with the whole-number fields `fields`, which keep the
+/// order given. The error for any other type shows `example`, which makes such a list.
 pub(crate) fn coerce_structs(
     function: &str,
     name: &str,
@@ -136,7 +137,7 @@ pub(crate) fn coerce_structs(
     Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields), true))))
 }
 
-/// The type of a code argument: bytes of a fixed width or an integer.
+/// Returns the type of a code argument: bytes of a fixed width or an integer.
 pub(crate) fn coerce_code(function: &str, given: &DataType) -> Result<DataType> {
     match given {
         DataType::Null => Ok(DataType::Int64),
@@ -150,7 +151,7 @@ pub(crate) fn coerce_code(function: &str, given: &DataType) -> Result<DataType> 
     }
 }
 
-/// The value of a parameter that must be the same for every row.
+/// Returns the value of a parameter that must be the same for every row.
 pub(crate) fn constant<'a>(function: &str, name: &str, value: &'a ColumnarValue) -> Result<&'a ScalarValue> {
     match value {
         ColumnarValue::Scalar(scalar) if !scalar.is_null() => Ok(scalar),
@@ -159,14 +160,14 @@ pub(crate) fn constant<'a>(function: &str, name: &str, value: &'a ColumnarValue)
     }
 }
 
-/// Keeps the optimizer from making columns of the constants among `args`, which begin at `first`: a subquery that stands
-/// twice in a query is a common subexpression, which it takes out unless it may not be evaluated.
+/// Keeps the optimizer from turning the constants among `args`, which begin at `first`, into columns. The optimizer
+/// extracts a subquery that occurs twice in a query as a common subexpression, unless its evaluation is conditional.
 pub(crate) fn keep_constants(args: &[Expr], first: usize) -> Option<(Vec<&Expr>, Vec<&Expr>)> {
     let (values, constants) = args.split_at_checked(first)?;
     Some((values.iter().collect(), constants.iter().collect()))
 }
 
-/// A constant whole number within `range`.
+/// Returns a constant whole number within `range`.
 pub(crate) fn constant_integer(
     function: &str,
     name: &str,
@@ -185,12 +186,12 @@ pub(crate) fn constant_integer(
     }
 }
 
-/// A constant count, from 1 to `most`.
+/// Returns a constant count, from 1 to `most`.
 pub(crate) fn constant_count(function: &str, name: &str, value: &ColumnarValue, most: u16) -> Result<usize> {
     constant_size(function, name, value, 1..=i64::from(most))
 }
 
-/// Whole numbers from 1 to `most`, one a row.
+/// Returns whole numbers from 1 to `most`, one per row.
 pub(crate) fn counts(function: &str, name: &str, value: ColumnarValue, rows: usize, most: u16) -> Result<Vec<usize>> {
     let numbers = value.cast_to(&DataType::Int64, None)?.into_array(rows)?;
     let numbers = numbers.as_primitive::<Int64Type>();
@@ -204,7 +205,7 @@ pub(crate) fn counts(function: &str, name: &str, value: ColumnarValue, rows: usi
     numbers.iter().map(count).collect()
 }
 
-/// A constant whole number within `range`, which has no number below 0.
+/// Returns a constant whole number within `range`, which has no number below 0.
 pub(crate) fn constant_size(
     function: &str,
     name: &str,
@@ -215,7 +216,7 @@ pub(crate) fn constant_size(
     usize::try_from(n).map_err(|e| exec_datafusion_err!("{function}: {name} = {n}: {e}"))
 }
 
-/// A constant number within `range`.
+/// Returns a constant number within `range`.
 pub(crate) fn constant_number(
     function: &str,
     name: &str,
@@ -230,7 +231,7 @@ pub(crate) fn constant_number(
     }
 }
 
-/// A constant number above 0.
+/// Returns a constant number above 0.
 pub(crate) fn constant_above_zero(function: &str, name: &str, value: &ColumnarValue) -> Result<f64> {
     match constant(function, name, value)?.cast_to(&DataType::Float64)? {
         ScalarValue::Float64(Some(x)) if x > 0.0 && x.is_finite() => Ok(x),
@@ -238,7 +239,7 @@ pub(crate) fn constant_above_zero(function: &str, name: &str, value: &ColumnarVa
     }
 }
 
-/// A constant that is true or false.
+/// Returns a constant that is true or false.
 pub(crate) fn constant_flag(function: &str, name: &str, value: &ColumnarValue) -> Result<bool> {
     match constant(function, name, value)?.cast_to(&DataType::Boolean)? {
         ScalarValue::Boolean(Some(flag)) => Ok(flag),
@@ -246,12 +247,12 @@ pub(crate) fn constant_flag(function: &str, name: &str, value: &ColumnarValue) -
     }
 }
 
-/// The primary subtag of a language tag (BCP 47), in lower case: `tr` of `tr-TR`.
+/// Returns the primary subtag of a language tag (BCP 47), in lower case: `tr` of `tr-TR`.
 pub(crate) fn primary_subtag(tag: &str) -> String {
     tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// The primary subtag of a constant language tag.
+/// Returns the primary subtag of a constant language tag.
 pub(crate) fn constant_language(function: &str, value: &ColumnarValue) -> Result<String> {
     let given = constant(function, "language", value)?;
     let primary = primary_subtag(given.try_as_str().flatten().unwrap_or_default());
@@ -261,7 +262,7 @@ pub(crate) fn constant_language(function: &str, value: &ColumnarValue) -> Result
     Ok(primary)
 }
 
-/// The text argument of a batch.
+/// Returns the text argument of a batch.
 pub(crate) fn text_array(value: &ArrayRef) -> Result<&StringViewArray> {
     as_string_view_array(value)
 }
@@ -287,7 +288,7 @@ impl Codes {
         Ok(Self { bytes: bytes.clone(), offset: data.offset(), width, nulls: data.nulls().cloned() })
     }
 
-    /// The code of a row; `None` where it is NULL.
+    /// Returns the code of a row; `None` where it is NULL.
     pub(crate) fn row(&self, i: usize) -> Option<&[u8]> {
         let is_null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(i));
         (!is_null).then(|| &self.bytes[(self.offset + i) * self.width..][..self.width])
@@ -306,17 +307,17 @@ impl<'a> Tokens<'a> {
         Ok(Self { lists, items: as_string_view_array(lists.values())? })
     }
 
-    /// The tokens of all rows, of which each row has its part.
+    /// Returns the tokens of all rows. Each row has a slice of them.
     pub(crate) fn items(&self) -> &'a StringViewArray {
         self.items
     }
 
-    /// The rows that are NULL.
+    /// Returns the validity of the rows.
     pub(crate) fn nulls(&self) -> Option<&'a NullBuffer> {
         self.lists.nulls()
     }
 
-    /// The tokens of row `i` in order, without NULLs; `None` where the list is NULL.
+    /// Returns the tokens of row `i` in order, without NULLs; `None` where the list is NULL.
     pub(crate) fn row(&self, i: usize) -> Option<TokenRow<'a>> {
         if self.lists.is_null(i) {
             return None;
@@ -334,7 +335,7 @@ pub(crate) struct TokenRow<'a> {
 }
 
 impl<'a> TokenRow<'a> {
-    /// The tokens with their places in [`Tokens::items`].
+    /// Returns the tokens with their places in [`Tokens::items`].
     pub(crate) fn with_places(self) -> impl Iterator<Item = (usize, &'a str)> {
         let items = self.items;
         self.places.filter(|&k| items.is_valid(k)).map(|k| (k, items.value(k)))
@@ -374,7 +375,8 @@ impl<'a> Sets<'a> {
         }
     }
 
-    /// The set of row `i`; `None` where it is NULL. `scratch` holds it where it is not at hand in order.
+    /// Returns the set of row `i`; `None` where it is NULL. `scratch` holds the set unless the column stores it as an
+    /// ordered list.
     pub(crate) fn row<'s>(&self, i: usize, scratch: &'s mut Vec<u64>) -> Option<&'s [u64]>
     where
         'a: 's,
@@ -411,7 +413,7 @@ impl<'a> Sets<'a> {
         Some(scratch)
     }
 
-    /// How many elements the set of row `i` has.
+    /// Returns the number of elements in the set of row `i`.
     pub(crate) fn size(&self, i: usize, scratch: &mut Vec<u64>) -> Option<usize> {
         match self {
             Self::Packed(sets) if sets.is_valid(i) && PackedSet::new(sets.value(i)).is_set() => {
@@ -434,7 +436,7 @@ impl<'a> Minhashes<'a> {
         Ok(Self { lists, items: as_uint32_array(lists.values())? })
     }
 
-    /// The minhashes of row `i`; `None` where the list is NULL or a NULL is in it.
+    /// Returns the minhashes of row `i`; `None` where the list is NULL or contains a NULL.
     pub(crate) fn row(&self, i: usize) -> Option<&'a [u32]> {
         let offsets = self.lists.value_offsets();
         let (start, end) = (as_index(offsets[i]), as_index(offsets[i + 1]));
@@ -443,7 +445,7 @@ impl<'a> Minhashes<'a> {
     }
 }
 
-/// The elements of sets: whole numbers with a sign are those that have their bits.
+/// The elements of sets. A signed integer is the element with the same bits.
 pub(crate) struct Elements<'a> {
     values: &'a [u64],
     nulls: Option<&'a NullBuffer>,
@@ -471,8 +473,8 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// A column of sets as lists that keep the contract of a set, whatever `value` holds. Copies nothing where they do
-/// already.
+/// Returns a column of sets as lists that keep the contract of a set, whatever `value` holds. Copies nothing if the
+/// lists keep it already.
 ///
 /// # Errors
 /// If `value` is not `List<UInt64>` and not `BinaryView` of packed sets.
@@ -502,19 +504,19 @@ pub fn canonical_sets(value: &ArrayRef) -> Result<ListArray> {
     Ok(canonical.finish())
 }
 
-/// Whether a list keeps the contract of a set.
+/// Returns true if a list keeps the contract of a set.
 pub(crate) fn is_set(list: &[u64]) -> bool {
     list.is_sorted_by(|a, b| a < b)
 }
 
-/// A scalar that holds all of `items` as one list.
+/// Returns a scalar that holds all of `items` as one list.
 pub(crate) fn one_list(items: ArrayRef) -> Result<ScalarValue> {
     let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
     let offsets = OffsetBuffer::from_lengths([items.len()]);
     Ok(ScalarValue::List(Arc::new(ListArray::try_new(field, offsets, items, None)?)))
 }
 
-/// Arrow's offsets are never negative.
+/// Converts an offset of Arrow, which is never negative.
 #[expect(clippy::cast_sign_loss, reason = "offsets of a valid array are not negative")]
 pub(crate) fn as_index(offset: i32) -> usize {
     offset as usize

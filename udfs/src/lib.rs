@@ -3,14 +3,14 @@
 //!
 //! # Brief overview
 //!
-//! Functions compose from the inside out. Text becomes tokens (`text`), tokens become a *set* (`signature`), two
-//! sets have a similarity ([`similarity`]), two texts have differences and a kind (`comparison`), similar pairs become
-//! groups (`cluster`), and the aligned sentence pairs of two documents become runs (`sequence`). A set is a `List<UInt64>`
-//! in ascending order without repeats or NULLs: what the signature functions return and what the similarities and the
-//! similarity join read.
+//! Functions compose from the inside out. Text becomes tokens (`text`), tokens become a *set* (`signature`), two sets
+//! have a similarity ([`similarity`]), two texts have differences and a kind (`comparison`), similar pairs become
+//! groups (`cluster`), and the aligned sentence pairs of two documents become runs (`sequence`). A set is a
+//! `List<UInt64>` in ascending order without repeats or NULLs. The signature functions return sets, and the
+//! similarities and the similarity join read them.
 //!
-//! The crate depends on DataFusion's function interfaces only, so that any engine with a [`FunctionRegistry`] can
-//! have them:
+//! The crate depends on DataFusion's function interfaces only, so that any engine with a [`FunctionRegistry`] can use
+//! the functions:
 //!
 //! ```
 //! use datafusion_expr::registry::{FunctionRegistry, MemoryFunctionRegistry};
@@ -57,7 +57,7 @@ pub fn register_all(registry: &mut dyn FunctionRegistry) -> Result<()> {
     Ok(())
 }
 
-/// Every scalar function, family by family.
+/// Returns every scalar function, family by family.
 pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
     [
         text::functions(),
@@ -73,7 +73,7 @@ pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
     .collect()
 }
 
-/// Every aggregate function; each can be used as a window function, too.
+/// Returns every aggregate function; each can be used as a window function, too.
 pub fn aggregate_functions() -> Vec<Arc<AggregateUDF>> {
     [signature::aggregates(), sequence::aggregates(), cluster::aggregates()]
         .concat()
@@ -82,7 +82,7 @@ pub fn aggregate_functions() -> Vec<Arc<AggregateUDF>> {
         .collect()
 }
 
-/// Every window function, with the pool that limits its memory.
+/// Returns every window function, with the pool that limits its memory.
 pub fn window_functions(pool: &Arc<dyn MemoryPool>) -> Vec<Arc<WindowUDF>> {
     sequence::windows(pool).into_iter().map(Arc::new).collect()
 }

@@ -7,23 +7,23 @@ use crate::structure::{Mark, Scanner};
 /// A page without its markup.
 #[derive(Debug)]
 pub struct Converted {
-    /// The text, in paragraphs that an empty line parts; titles of sections are paragraphs of it.
+    /// The text, in paragraphs that are separated by blank lines. Titles of sections are paragraphs of it.
     pub text: String,
-    /// The sections, which cover the text in order; none where there is no text.
+    /// The sections, which cover the text in order. Empty if the text is empty.
     pub sections: Vec<Section>,
-    /// Whether a template says that the page lists what its title may mean.
+    /// True if the page says, by a template or a switch, that it lists the meanings of its title.
     pub is_disambiguation: bool,
 }
 
 impl Converted {
-    /// A text that is no markup, such as a style sheet, as it stands: one section.
+    /// Returns a text without markup, such as a style sheet, unchanged and as one section.
     pub fn plain(text: String) -> Self {
         let sections = whole(&text, Kind::Lead);
         Self { text, sections, is_disambiguation: false }
     }
 }
 
-/// Makes text of pages; its buffers serve one page after the other.
+/// A converter of pages to text. Its buffers are reused from page to page.
 #[derive(Default)]
 pub struct Converter {
     marks: Vec<Mark>,
@@ -31,8 +31,8 @@ pub struct Converter {
 }
 
 impl Converter {
-    /// The text of a page of a wiki, in time that grows with the length of its markup. Markup that is not closed, or is nested too
-    /// deep, stands in the text as it is.
+    /// Converts a page of a wiki to text, in time that grows with the length of its markup. Markup that is not closed,
+    /// or is nested too deep, stays in the text as it is.
     pub fn convert(&mut self, markup: &str, site: &Site) -> Converted {
         Scanner::scan(markup, site.variants, &mut self.marks, &mut self.renderer.work);
         self.renderer.render(markup, &self.marks, site);
@@ -41,7 +41,7 @@ impl Converter {
         Converted { text, sections, is_disambiguation: rendered.is_disambiguation }
     }
 
-    /// The same of a page that redirects, without `#REDIRECT [[…]]`, in whatever language that is.
+    /// Converts a page that redirects, without `#REDIRECT [[…]]`, whatever the language of that word.
     pub fn convert_redirect(&mut self, markup: &str, site: &Site) -> Converted {
         self.convert(without_redirect(markup), site)
     }
@@ -61,7 +61,8 @@ pub(crate) fn without_redirect(markup: &str) -> &str {
     }
 }
 
-/// Counts the steps of a conversion in builds with debug assertions, so that tests and fuzzers can see that it is linear.
+/// A count of the steps of a conversion in builds with debug assertions, so that tests and fuzzers can see that it is
+/// linear.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     done: usize,
@@ -75,7 +76,7 @@ impl Work {
     }
 }
 
-/// By byte, whether it is a control character or one of `others`.
+/// Returns a table that is true for control characters and for the bytes in `others`.
 pub(crate) const fn control_and(others: &[u8]) -> [bool; 256] {
     let mut special = [false; 256];
     let mut i = 0;

@@ -1,10 +1,10 @@
-//! What fuzzers and tests run of the markup of wikis.
+//! Checks of converted wiki markup, for fuzzers and tests.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
 use crate::{Converted, Converter, Kind, Section, Site};
 
-/// Panics if the text of any markup, or the work that it takes, is not as it must be.
+/// Converts markup, and panics if the text, the sections or the number of steps break a rule.
 pub fn wikitext(data: &[u8]) {
     let markup = String::from_utf8_lossy(data);
     let mut chinese = Site::default();
@@ -16,7 +16,7 @@ pub fn wikitext(data: &[u8]) {
     }
 }
 
-/// What holds for the text and the sections of any page.
+/// Checks the rules that hold for the text and the sections of any page.
 pub(super) fn check(markup: &str, Converted { text, sections, .. }: &Converted) {
     assert!(!text.contains(|c: char| c < ' ' && c != '\n'), "control characters: {text:?}");
     assert!(!text.contains("  ") && !text.contains("\n\n\n"), "white space: {text:?}");

@@ -1,10 +1,10 @@
 //! From lines to paragraphs and sections.
 //!
-//! * Blocks (paragraphs, list items, headings, notes) stand apart by a blank line. Lines of a paragraph are one line,
+//! * Blocks (paragraphs, list items, headings, notes) are separated by blank lines. Lines of a paragraph are one line,
 //!   except at `<br>`, in `<poem>` and in `<pre>`.
-//! * White space, no-break spaces among it, is one space.
-//! * Where something was dropped, what belonged to it goes: brackets around nothing, commas before nothing, a line without
-//!   letter or digit.
+//! * A run of white space, including no-break spaces, is one space.
+//! * Where something was dropped, its remains are dropped, too: brackets around nothing, commas before nothing, a line
+//!   without letter or digit.
 //! * Lines that begin with `|` are rows of tables that were not closed, and are dropped.
 
 use std::borrow::Cow;
@@ -38,7 +38,7 @@ pub(super) fn lay_out(rendered: &Rendered, work: &mut Work) -> (String, Vec<Sect
     (text, sections)
 }
 
-/// What stands between the text so far and the next text.
+/// The gap between the text so far and the next text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,
@@ -62,16 +62,16 @@ struct Layout<'a> {
     rendered: &'a Rendered,
     text: String,
     sections: Vec<Section>,
-    /// Whether the text ends with a paragraph that goes on with the next line, and what stands between.
+    /// True if the text ends with a paragraph that the next line continues, and the gap between them.
     in_paragraph: bool,
     gap: Gap,
-    /// Where the heading of the section ends.
+    /// The offset at which the heading of the section ends.
     heading_end: usize,
     /// The lists of notes that stand in the section.
     waiting: Vec<usize>,
-    /// Which notes are in the text.
+    /// For each note, true if it is in the text.
     shown: Vec<bool>,
-    /// The sections around, with their levels.
+    /// The enclosing sections, with their levels and kinds.
     parents: Vec<(i32, Kind)>,
 }
 
@@ -113,11 +113,11 @@ impl Layout<'_> {
         let count = |bytes: &mut dyn Iterator<Item = u8>| bytes.take(6).take_while(|b| *b == b'=').count();
         let level = count(&mut line.bytes()).min(count(&mut line.bytes().rev())).min((line.len() - 1) / 2);
         self.end_section();
-        // The section begins with its heading, which is there only if it has text.
+        // The section begins with its heading. A heading without text begins no section.
         let lead = self.sections.is_empty();
         let Some(start) = self.block(&on_one_line(&line[level..line.len() - level]), false) else { return };
         if lead && start == 0 {
-            // There was nothing before.
+            // There was no text before, so there is no lead.
             self.sections.clear();
         }
         let title = &self.text[start..];
@@ -132,7 +132,7 @@ impl Layout<'_> {
         self.heading_end = self.text.len();
     }
 
-    /// Adds a block, or a line to the paragraph, and gives where it begins; `None` if nothing is left of it.
+    /// Adds a block, or a line to the paragraph, and returns its offset. `None` if no text is left of it.
     fn block(&mut self, line: &str, continues: bool) -> Option<usize> {
         let before = self.text.len();
         let goes_on = continues && self.in_paragraph;
@@ -167,13 +167,14 @@ impl Layout<'_> {
         self.notes(notes, has_body);
     }
 
-    /// Puts the notes at the end that no list shows.
+    /// Puts the notes that no list shows at the end.
     fn rest_of_notes(&mut self) {
         let rest: Vec<usize> = (0..self.shown.len()).filter(|note| !self.shown[*note]).collect();
         self.notes(rest.into_iter(), true);
     }
 
-    /// Adds notes to the section if it is one of references, or holds nothing else, or to one of their own.
+    /// Adds notes to the section if it is a section of references, or has no other text. Otherwise adds them to a
+    /// section of their own.
     fn notes(&mut self, notes: impl Iterator<Item = usize>, has_body: bool) {
         let rendered = self.rendered;
         let mut is_first = true;
@@ -206,31 +207,31 @@ fn on_one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', BREAK]) { Cow::Owned(text.replace(['\n', BREAK], " ")) } else { Cow::Borrowed(text) }
 }
 
-/// The bytes that a line cannot simply be copied at. Those above 0x7F begin spaces or brackets of other scripts.
+/// The bytes of a line that are not simply copied. Bytes above 0x7F begin spaces, brackets or commas of other scripts.
 const SPECIAL: [bool; 256] = control_and(b" '(),;:\xC2\xE2\xE3\xEF");
 
 /// A bracket, or the beginning of a block, with nothing but commas behind it so far.
 struct Opened {
-    /// Where the text behind it begins.
+    /// The offset of the text behind it.
     inside: usize,
-    /// Where the bracket begins with the gap before it; `None` of the beginning of a block.
+    /// The offset of the bracket, and the gap before it. `None` for the beginning of a block.
     outside: Option<(usize, Gap)>,
-    /// Whether something was dropped behind it.
+    /// True if something was dropped behind it.
     hole: bool,
 }
 
-/// Writes a line without its marks.
+/// A writer of a line without its marks.
 struct Writer<'a> {
     text: &'a mut String,
     gap: Gap,
     start: usize,
-    /// Whether the line goes on with a paragraph.
+    /// True if the line continues a paragraph.
     goes_on: bool,
     opened: Option<Opened>,
-    /// Whether something was dropped since the last letter.
+    /// True if something was dropped since the last letter.
     hole: bool,
     any_hole: bool,
-    /// Where the text ends but for commas.
+    /// The offset at which the text ends, without commas at its end.
     solid: usize,
 }
 
@@ -242,13 +243,13 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// The beginning of a block, if the text is there.
+    /// Returns the beginning of a block, if the text is there.
     fn beginning(&self, hole: bool) -> Option<Opened> {
         let inside = self.text.len();
         (inside == self.start && !self.goes_on).then_some(Opened { inside, outside: None, hole })
     }
 
-    /// Whether the line has left anything.
+    /// Writes a line. Returns true if it has left any text.
     fn write(&mut self, line: &str) -> bool {
         let apostrophe = misread_bold(line);
         let bytes = line.as_bytes();
@@ -298,7 +299,7 @@ impl<'a> Writer<'a> {
         !left.is_empty() && (!self.any_hole || left.chars().any(char::is_alphanumeric))
     }
 
-    /// Takes the control character that `rest` begins with, and gives how much of the line that was.
+    /// Handles the control character that `rest` begins with. Returns the number of bytes that it takes.
     fn control(&mut self, rest: &str) -> usize {
         match rest.chars().next() {
             // A list in the middle of a line; its notes come at the end of the text.
@@ -338,7 +339,7 @@ impl<'a> Writer<'a> {
         self.gap = Gap::None;
     }
 
-    /// Ends what may stand at the beginning: commas behind what was dropped, and spaces.
+    /// Ends the beginning of a block or a bracket. Removes its spaces, and its commas if something was dropped there.
     fn begin(&mut self) {
         let Some(Opened { inside, hole, .. }) = self.opened.take() else { return };
         if hole {
@@ -399,8 +400,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Where in a line the three apostrophes stand of which one is text, as in `L'''amour''`: if neither bold nor italic is
-/// closed, by MediaWiki's rule, behind a word of one letter, or else behind a longer one, or else behind a space.
+/// Returns the offset of three apostrophes in a line, the first of which is text, as in `L'''amour''`. By MediaWiki's
+/// rule, there are such apostrophes if neither bold nor italic is closed. They are behind a word of one letter, or else
+/// behind a longer one, or else behind a space.
 fn misread_bold(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
     let mut at = memchr::memmem::find(bytes, b"''")?;

@@ -1,4 +1,4 @@
-//! Plain text of the markup of MediaWiki, which Wikipedia and other wikis are written in.
+//! Plain text from the markup of MediaWiki, which Wikipedia and other wikis use.
 //!
 //! [`Converter::convert`] takes the source of a page, and gives its text, in paragraphs, with its [sections](Section). Templates
 //! are left out, or written as a reader of the page would see them; notes come last.
@@ -12,8 +12,8 @@
 //! assert_eq!(page.sections[1].title(&page.text), "Life");
 //! ```
 //!
-//! `structure` finds what in the markup belongs together, `render` makes lines of it, with `templates`, and `layout` paragraphs and
-//! sections; `names` has the names that mean something. None of it recurses, and all of it takes linear time.
+//! `structure` matches the marks of the markup, `render` makes lines from them, with `templates`, and `layout` makes
+//! paragraphs and sections. `names` has the names with a meaning. No part recurses, and all parts take linear time.
 
 mod converter;
 #[doc(hidden)]

@@ -2,13 +2,14 @@
 
 use crate::sections::Kind;
 
-/// No name is longer; what is longer is none of those below.
+/// The length of the longest name, in bytes. A longer name is not in the lists below.
 const LONGEST_NAME: usize = 80;
 
 /// The most names of namespaces that a dump may add to those that are known.
 const MOST_NAMESPACES: usize = 64;
 
-/// The names of files and categories in the dumps of the larger wikis; others stand in the head of the dump.
+/// The names of the namespaces of files and categories in the dumps of the larger wikis. Others are in the head of the
+/// dump.
 const FILES: &[&str] = &[
     "afbeelding",
     "archivo",
@@ -62,7 +63,7 @@ const CATEGORIES: &[&str] = &[
     "분류",
 ];
 
-/// The languages that have or had a Wikipedia, as links to them begin.
+/// The codes of the languages that have or had a Wikipedia. Links to its pages begin with the code.
 const LANGUAGES: &str = "aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb \
     ba ban bar bat-smg bbc bcl bdr be be-tarask be-x-old bew bg bh bi bjn blk bm bn bo bpy br bs btm bug bxr ca cbk-zam cdo \
     ce ceb ch cho chr chy ckb co cr crh cs csb cu cv cy da dag de dga din diq dsb dtp dty dv dz ee el eml en eo es et eu \
@@ -217,24 +218,24 @@ const DISAMBIGUATION: &[&str] = &[
     "동음이의",
 ];
 
-/// What a wiki has names of its own for.
+/// The names and settings of a wiki.
 #[derive(Debug, Default)]
 pub struct Site {
     files: Vec<String>,
     categories: Vec<String>,
-    /// Whether `-{…}-` is markup.
+    /// True if `-{…}-` is markup.
     pub(super) variants: bool,
 }
 
 impl Site {
-    /// Takes the language from the head of a dump, such as zh or zh-TW.
+    /// Sets the language from the head of a dump, such as zh or zh-TW.
     pub fn set_language(&mut self, language: &str) {
         let primary = language.split('-').next().unwrap_or_default().to_ascii_lowercase();
         self.variants = WITH_VARIANTS.contains(&primary.as_str());
     }
 
-    /// Takes a name of a namespace from the head of a dump; `key` is its number there. All but those of files and categories are passed
-    /// over.
+    /// Adds a name of a namespace from the head of a dump; `key` is its number there. Only the names of files and
+    /// categories are kept.
     pub fn add_namespace(&mut self, key: &str, name: &str) {
         let names = match key.trim() {
             "6" => &mut self.files,
@@ -246,13 +247,13 @@ impl Site {
         }
     }
 
-    /// Whether a link shows something else than itself, or nothing: a file, a category, the page in another language.
-    /// `target` begins after `[[` and may go on after the link.
+    /// Returns true if a link shows something else than itself, or nothing: a file, a category, the page in another
+    /// language. `target` begins after `[[` and may go on after the link.
     pub(super) fn hides(&self, target: &str) -> bool {
         let end = target.bytes().take(LONGEST_NAME).position(|b| matches!(b, b':' | b'|' | b']' | b'[' | b'\n' | b'#'));
         let Some(end) = end.filter(|end| target.as_bytes()[*end] == b':') else { return false };
         let prefix = canonical(&target[..end]);
-        // Also of `[[:Category:Ships]]`, which is a link like others.
+        // The prefix of `[[:Category:Ships]]` is empty, too. It is a link like others.
         if prefix.is_empty() {
             return false;
         }
@@ -266,14 +267,14 @@ impl Site {
     }
 }
 
-/// A name as names are compared: `_` is a space, upper case is lower case.
+/// Returns a name in the form in which names are compared: `_` is a space, upper case is lower case.
 pub(super) fn canonical(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     canonical_into(name, &mut out);
     out
 }
 
-/// As [`canonical`], into a string that is emptied first.
+/// Does the same as [`canonical`], into a string that is emptied first.
 pub(super) fn canonical_into(name: &str, out: &mut String) {
     out.clear();
     let name = name.trim_matches([' ', '_', '\t', '\n', '\r']);
@@ -284,7 +285,7 @@ pub(super) fn canonical_into(name: &str, out: &mut String) {
     }
 }
 
-/// What a section is by its title; `None` where that says nothing.
+/// Returns the kind of a section by its title. `None` if the title does not indicate it.
 pub(super) fn kind_of_section(title: &str) -> Option<Kind> {
     if title.len() > LONGEST_NAME {
         return None;
@@ -314,16 +315,16 @@ pub(super) fn kind_of_section(title: &str) -> Option<Kind> {
     kinds.try_fold(first, |kind, next| Some(if next? == Kind::References { Kind::References } else { kind }))
 }
 
-/// Whether a template of this name, in lower case, makes its page one of disambiguation.
+/// Returns true if a template of this name, in lower case, makes its page a disambiguation page.
 pub(super) fn marks_disambiguation(name: &str) -> bool {
-    // `{{disambiguation needed}}` stands behind a link in any article, and talk pages name the project.
+    // `{{disambiguation needed}}` may follow a link in any article, and talk pages name the WikiProject.
     if name.ends_with("needed") || name.ends_with("inline") || name.starts_with("wikiproject") {
         return false;
     }
     name.starts_with("disambig") || name.ends_with(" disambiguation") || DISAMBIGUATION.contains(&name)
 }
 
-/// Whether a page of this title is one of disambiguation.
+/// Returns true if a page of this title is a disambiguation page.
 pub fn is_disambiguation_title(title: &str) -> bool {
     title.ends_with("(disambiguation)")
 }

@@ -1,8 +1,9 @@
 //! From the marks of a page to lines of text.
 //!
-//! Text goes into one buffer. What is open has a frame, which knows where its text begins; when it closes, that text is
-//! dropped, replaced or kept. What needs whole lines (headings, lists, quotes) is left to [`super::layout`], with control
-//! characters for what it must know. They come from here alone: those of the page become spaces.
+//! Text goes into one buffer. Each open mark has a frame, which knows where its text begins. When the mark is closed,
+//! that text is dropped, replaced or kept. Markup of whole lines (headings, lists, quotes) is left to
+//! [`super::layout`]. Control characters tell it what it must know. Only this module writes them: control characters of
+//! the page become spaces.
 
 use std::collections::HashMap;
 use std::mem::take;
@@ -15,22 +16,22 @@ use crate::names::{Site, canonical_into, marks_disambiguation};
 use crate::structure::{Mark, NONE, Part, Role};
 use crate::templates::{Action, Template, action};
 
-/// Before a character that is text, not markup.
+/// The control character beside a character that is text, not markup.
 pub(super) const GUARD: char = '\u{0}';
 
-/// Where something was dropped.
+/// The control character where something was dropped.
 pub(super) const HOLE: char = '\u{1}';
 
 /// A line end that is kept.
 pub(super) const BREAK: char = '\u{2}';
 
-/// Around the number of a list of notes.
+/// The control character on both sides of the number of a list of notes.
 pub(super) const LIST: char = '\u{3}';
 
 /// The longest name of an entity, with its `&` and `;`.
 const LONGEST_ENTITY: usize = 36;
 
-/// What [`Renderer::render`] makes of a page.
+/// The result of [`Renderer::render`].
 #[derive(Debug, Default)]
 pub(super) struct Rendered {
     /// Lines, with the control characters above.
@@ -38,9 +39,9 @@ pub(super) struct Rendered {
     /// The texts of the notes, in the order of the page.
     pub(super) notes: String,
     pub(super) note_bounds: Vec<Range<usize>>,
-    /// Which notes each list shows.
+    /// The notes that each list shows.
     pub(super) lists: Vec<Vec<usize>>,
-    /// Whether the page says that it is one of disambiguation.
+    /// True if the page says that it is a disambiguation page.
     pub(super) is_disambiguation: bool,
 }
 
@@ -54,7 +55,7 @@ impl Rendered {
     }
 }
 
-/// What is open, and what becomes of it.
+/// The treatment of an open mark when it is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Drop,
@@ -70,16 +71,16 @@ enum Fate {
 
 struct Frame {
     fate: Fate,
-    /// Where its text begins.
+    /// The offset at which its text begins.
     start: usize,
-    /// How many bars there were before.
+    /// The number of bars before it.
     bars: usize,
 }
 
-/// The bytes of text that are not taken as they are.
+/// The bytes of text that are not simply copied.
 const SPECIAL: [bool; 256] = control_and(b"&|_");
 
-/// Switches, between two underscores on either side.
+/// The names of switches, which have two underscores on either side.
 const SWITCHES: [&str; 20] = [
     "ARCHIVEDTALK",
     "DISAMBIG",
@@ -103,16 +104,16 @@ const SWITCHES: [&str; 20] = [
     "TOC",
 ];
 
-/// Makes lines of pages; its buffers serve one page after the other.
+/// A renderer of pages to lines. Its buffers are reused from page to page.
 #[derive(Default)]
 pub(super) struct Renderer {
     pub(super) rendered: Rendered,
     frames: Vec<Frame>,
-    /// Where the `|` of the open frames stand in the text.
+    /// The offsets in the text of the `|` of the open frames.
     bars: Vec<usize>,
     /// The notes that no list has shown yet, by their groups.
     groups: HashMap<String, Vec<usize>>,
-    /// How many `<poem>` are open.
+    /// The number of open `<poem>` elements.
     poems: usize,
     name: String,
     scratch: String,
@@ -159,7 +160,7 @@ impl Renderer {
         self.text(&source[at..]);
     }
 
-    /// What becomes of something that opens.
+    /// Returns the treatment of an opening mark.
     fn fate(&mut self, source: &str, mark: &Mark, site: &Site) -> Fate {
         let inside = &source[mark.end as usize..];
         match mark.part {
@@ -185,7 +186,7 @@ impl Renderer {
         }
     }
 
-    /// Says that something was dropped. Tables end paragraphs.
+    /// Marks that something was dropped. A dropped table ends the paragraph instead.
     fn hole(&mut self, part: Part) {
         match part {
             Part::Table | Part::HtmlTable => self.rendered.lines.push_str("\n\n"),
@@ -253,7 +254,7 @@ impl Renderer {
         }
     }
 
-    /// A link is its label, or where it leads.
+    /// Reduces a link to its label, or to its target if it has none.
     fn close_link(&mut self, start: usize, bars: usize) {
         let lines = &mut self.rendered.lines;
         let Some(&bar) = self.bars.get(bars) else {
@@ -270,7 +271,7 @@ impl Renderer {
         }
     }
 
-    /// `-{zh-hans:…;zh-hant:…}-` is its first variant, `-{A|…}-` too; other flags set rules and show nothing.
+    /// Reduces `-{zh-hans:…;zh-hant:…}-` and `-{A|…}-` to the first variant. Other flags set rules and show nothing.
     fn close_variant(&mut self, start: usize, bars: usize) {
         let lines = &mut self.rendered.lines;
         if let Some(&bar) = self.bars.get(bars) {
@@ -293,7 +294,7 @@ impl Renderer {
         }
     }
 
-    /// Takes the text from `start` for a note.
+    /// Moves the text from `start` on to a note.
     fn note(&mut self, start: usize, group: &str) {
         let Rendered { lines, notes, note_bounds, .. } = &mut self.rendered;
         let text = lines[start..].trim();
@@ -312,7 +313,7 @@ impl Renderer {
         lines.push(HOLE);
     }
 
-    /// Puts the notes of a group here.
+    /// Adds a list of the notes of a group.
     fn list(&mut self, group: &str) {
         let Rendered { lines, lists, .. } = &mut self.rendered;
         let number = lists.len();
@@ -339,7 +340,7 @@ impl Renderer {
                 b'&' => at = stop + entity(&text[stop..], lines),
                 b'|' => match self.frames.last() {
                     Some(Frame { fate: Fate::Template(_), .. }) => self.bars.push(lines.len()),
-                    // Behind the first bar all is label.
+                    // Everything behind the first bar is the label.
                     Some(Frame { fate: Fate::Link | Fate::Variant, bars, .. }) if *bars == self.bars.len() => {
                         self.bars.push(lines.len());
                     }
@@ -393,7 +394,8 @@ impl Renderer {
     }
 }
 
-/// Adds the character of the entity that `text` begins with, or its `&`, and gives how many bytes that takes.
+/// Adds the character of the entity that `text` begins with, or only the `&` if the entity is unknown. Returns the
+/// number of bytes that it takes.
 fn entity(text: &str, out: &mut String) -> usize {
     let end = text.bytes().take(LONGEST_ENTITY).position(|b| b == b';');
     let character = end.and_then(|end| {
@@ -428,7 +430,7 @@ enum Decoded {
     Number(char),
 }
 
-/// Adds a character that is text, whatever it looks like.
+/// Adds a character as text, even if it looks like markup.
 fn push_guarded(c: char, out: &mut String) {
     if matches!(c, '\'' | '=' | '*' | '#' | ':' | ';' | '-' | '|' | '{') {
         out.extend([GUARD, c, GUARD]);
@@ -437,13 +439,13 @@ fn push_guarded(c: char, out: &mut String) {
     }
 }
 
-/// The switch that `text` begins with.
+/// Returns the switch that `text` begins with.
 fn switch(text: &str) -> Option<&'static str> {
     let rest = text.strip_prefix("__")?;
     SWITCHES.into_iter().find(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with("__")))
 }
 
-/// How long the URL is that `text` begins with, and the white space behind it.
+/// Returns the length of the URL that `text` begins with, including the white space behind it.
 fn url_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let ends = |i: usize| {
@@ -454,7 +456,7 @@ fn url_length(text: &str) -> usize {
     url + bytes[url..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count()
 }
 
-/// Where in the source the group is that a tag names; an empty range where it names none.
+/// Returns the range in the source of the group that a tag names. The range is empty if the tag names none.
 fn group(source: &str, mark: &Mark) -> (usize, usize) {
     let at = mark.at as usize;
     let tag = &source[at..mark.end as usize];

@@ -1,9 +1,9 @@
 //! The sections of a page.
 
-/// What a section holds.
+/// The kind of content of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// What stands before the first heading.
+    /// The text before the first heading.
     Lead,
     /// Running text.
     Prose,
@@ -14,7 +14,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name: lead, prose, references or links.
+    /// Returns the name of the kind: lead, prose, references or links.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lead => "lead",
@@ -28,32 +28,32 @@ impl Kind {
 /// A part of a text, from its heading up to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// How many bytes of its heading it begins with.
+    /// The number of bytes of the heading that the section begins with.
     pub heading: i32,
-    /// How deep the heading stands, from 1; 0 where there is none.
+    /// The level of the heading, from 1; 0 if there is no heading.
     pub level: i32,
-    /// What it holds.
+    /// The kind of its content.
     pub kind: Kind,
-    /// Where it stands in the text, half open, in code points.
+    /// The half-open range of the section in the text, in code points.
     pub chars: [i32; 2],
-    /// Where it stands in the text, half open, in bytes.
+    /// The half-open range of the section in the text, in bytes.
     pub bytes: [i32; 2],
 }
 
 impl Section {
-    /// Makes a section that begins at a byte, with a heading of so many bytes. [`end_all`] gives it its end.
+    /// Makes a section that begins at the byte `start`, with a heading of `heading` bytes. [`end_all`] sets its end.
     pub fn begun(heading: usize, level: i32, kind: Kind, start: usize) -> Self {
         Self { heading: place(heading), level, kind, chars: [0, 0], bytes: [place(start), 0] }
     }
 
-    /// Its heading in the text of the page; '' where there is none.
+    /// Returns the heading in the text of the page; '' if there is no heading.
     pub fn title<'a>(&self, text: &'a str) -> &'a str {
         let [start, length] = [self.bytes[0], self.heading].map(|n| usize::try_from(n).unwrap_or_default());
         text.get(start..start + length).unwrap_or_default()
     }
 }
 
-/// Finds the ends of sections, and their offsets in characters: where they stand, since there may be millions.
+/// Sets the ends of sections, and their offsets in characters. It works in place, since there may be millions.
 pub fn end_all(text: &str, sections: &mut [Section]) {
     let mut chars = [0, text.chars().count()].map(place);
     let mut end = place(text.len());
@@ -66,7 +66,7 @@ pub fn end_all(text: &str, sections: &mut [Section]) {
     }
 }
 
-/// A text that is one section.
+/// Returns the one section of a text. An empty text has no section.
 pub(super) fn whole(text: &str, kind: Kind) -> Vec<Section> {
     if text.is_empty() {
         return Vec::new();
@@ -75,7 +75,7 @@ pub(super) fn whole(text: &str, kind: Kind) -> Vec<Section> {
     vec![Section { heading: 0, level: 0, kind, chars, bytes }]
 }
 
-/// An offset as the column has it; no text reaches 2 GiB.
+/// Returns an offset in the type of the column. No text reaches 2 GiB.
 pub(super) fn place(at: usize) -> i32 {
     i32::try_from(at).unwrap_or(i32::MAX)
 }

@@ -1,14 +1,16 @@
-//! Which marks of a page belong together, found before anything is made of them.
+//! The matching of the marks of a page, before anything is rendered.
 //!
-//! One pass over the source with a stack of what is open. A mark that closes belongs to the innermost of its kind that is
-//! open; what was opened inside of that and is still open is not markup, but text. So is whatever is open at the end of
-//! the page. That is how MediaWiki reads braces; here it goes for tables and links, too. What this means:
+//! One pass over the source keeps a stack of open marks. A closing mark matches the innermost open mark of its kind.
+//! Marks that were opened inside of that one and are still open are not markup, but text. Marks that are open at the
+//! end of the page are text, too. MediaWiki reads braces in this way; here, the rule also holds for tables and links.
+//! The consequences are:
 //!
-//! * A link without `]]` ends with its line before the `|`, and with its paragraph behind it; an external link with its line.
-//! * `<ref>`, `<poem>` and `<references>` reach to the next tag that closes them, and nothing inside goes with anything
-//!   outside. Where no such tag follows, the tag alone goes. The same holds for elements whose content is dropped, for
-//!   `<nowiki>`, and for comments.
-//! * At most [`DEPTH`] marks are open at a time. What is opened deeper is text; a deeper `<ref>` is dropped.
+//! * A link without `]]` ends with its line if it has no `|` yet, and with its paragraph otherwise. An external link
+//!   ends with its line.
+//! * `<ref>`, `<poem>` and `<references>` reach to the next tag that closes them, and no mark inside matches a mark
+//!   outside. If no such tag follows, only the tag itself is dropped. The same holds for elements whose content is
+//!   dropped, for `<nowiki>`, and for comments.
+//! * At most [`DEPTH`] marks are open at a time. A mark that opens deeper is text; a deeper `<ref>` is dropped.
 //!
 //! The work is linear in the length of the page: each search for a closing tag remembers what it found, and each search
 //! in the stack is bounded by its depth.
@@ -17,16 +19,16 @@ use memchr::{memchr2, memmem};
 
 use crate::converter::Work;
 
-/// How many marks can be open at a time.
+/// Upper bound of the marks that are open at a time.
 pub(super) const DEPTH: usize = 100;
 
-/// How many braces in a row can open something: more are text, but for the last of them.
+/// The number of braces in a row that can open something. Only the last ones of a longer row do; the others are text.
 const BRACES: usize = 6;
 
 /// The longest name of a tag.
 const LONGEST_TAG: usize = 20;
 
-/// What a mark is of.
+/// The kind of markup that a mark belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// `{{…}}`
@@ -49,7 +51,7 @@ pub(super) enum Part {
     References,
     /// `<poem>…</poem>`
     Poem,
-    /// A comment, or a tag of no consequence.
+    /// A comment, or a tag that has no effect on the text.
     Nothing,
     /// An element that is dropped with its content.
     Gap,
@@ -71,42 +73,44 @@ pub(super) enum Role {
 /// A piece of markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Where it begins and ends in the source, in bytes.
+    /// The range of the mark in the source, in bytes.
     pub(super) at: u32,
     pub(super) end: u32,
-    /// The mark that it goes with; [`NONE`] of one that opens and is not closed, which is text.
+    /// The index of the matching mark, or [`NONE`]. An opening mark with [`NONE`] is not closed, and is text.
     pub(super) partner: u32,
     pub(super) part: Part,
     pub(super) role: Role,
-    /// Whether there is a `<ref>` or a template of a note between this mark, which opens, and the one that closes.
+    /// True if there is a `<ref>` or a template of a note between this opening mark and its closing mark.
     pub(super) has_notes: bool,
 }
 
 /// No mark.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A place as marks have it; sources are shorter than 4 GiB.
+/// Returns an offset in the type of marks. Sources are shorter than 4 GiB.
 fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(NONE)
 }
 
-/// Something that is open.
+/// An open mark.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     part: Part,
     at: usize,
-    /// Of braces: how many are left. They are of a template or a parameter, which only their end tells.
+    /// For braces: the number that are still open. Only the closing braces show whether they belong to a template or a
+    /// parameter.
     braces: usize,
-    /// The mark; of braces the first of those that were set aside, and behind it the next after those that are free.
+    /// The index of the mark. For braces, it is the first of the marks that were set aside, and `free` is the index
+    /// behind the last one that is still free.
     mark: usize,
     free: usize,
-    /// Of a link: whether its target has ended.
+    /// True if the mark is a link whose target has ended.
     piped: bool,
     notes: usize,
     region: Option<Region>,
 }
 
-/// Where an element ends, what surrounds it, and what was too deep there.
+/// The end of an element, and the state to restore behind it: the outer limit, and the outer marks that were too deep.
 #[derive(Debug, Clone, Copy)]
 struct Region {
     close: (usize, usize),
@@ -114,7 +118,7 @@ struct Region {
     outer_lost: Lost,
 }
 
-/// How many marks were too deep to be opened and have not been closed yet.
+/// The numbers of marks that were too deep to be opened and have not been closed yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lost {
     braces: usize,
@@ -122,20 +126,20 @@ struct Lost {
     tables: usize,
 }
 
-/// What a tag does.
+/// The effect of a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tag {
     Nothing,
     Break,
     Block,
     Table,
-    /// Elements; the number is that of the search for their ends.
+    /// Elements. The number is the index of the search for their ends.
     Gap(usize),
     Literal(usize),
     Region(Part, usize),
 }
 
-/// How many kinds of elements have ends that are searched for.
+/// Upper bound of the kinds of elements whose ends are searched for.
 const ELEMENTS: usize = 32;
 
 fn tag(name: &str) -> Option<Tag> {
@@ -184,7 +188,7 @@ fn tag(name: &str) -> Option<Tag> {
     })
 }
 
-/// What is known of the next end of an element.
+/// The cached position of the next end of an element.
 #[derive(Debug, Clone, Copy)]
 enum NextEnd {
     Unknown,
@@ -192,7 +196,7 @@ enum NextEnd {
     Never,
 }
 
-/// Whether a URL begins here.
+/// Returns true if the text begins with a URL.
 fn begins_url(text: &[u8]) -> bool {
     const SCHEMES: [&[u8]; 9] =
         [b"http://", b"https://", b"//", b"ftp://", b"ftps://", b"mailto:", b"news:", b"irc://", b"gopher://"];
@@ -210,20 +214,20 @@ const STOPS: [bool; 256] = {
     stops
 };
 
-/// Finds the marks of a page, in their order.
+/// A scanner that finds the marks of a page, in their order.
 pub(super) struct Scanner<'a> {
     source: &'a [u8],
-    /// Whether `-{…}-` is markup.
+    /// True if `-{…}-` is markup.
     variants: bool,
     marks: &'a mut Vec<Mark>,
     stack: Vec<Open>,
-    /// Where the innermost region ends, or the page.
+    /// The end of the innermost region, or of the page.
     limit: usize,
-    /// Where the line begins that is being read, behind white space and colons.
+    /// The offset of the current line, behind white space and colons.
     indent: usize,
     ends: [NextEnd; ELEMENTS],
     comment_end: NextEnd,
-    /// How many notes there have been.
+    /// The number of notes so far.
     notes: usize,
     lost: Lost,
     work: &'a mut Work,
@@ -279,7 +283,7 @@ impl<'a> Scanner<'a> {
         self.source[..self.limit].get(at).copied()
     }
 
-    /// How often the byte at `at` stands there in a row.
+    /// Returns the length of the run of equal bytes that begins at `at`.
     fn run_of(&mut self, at: usize) -> usize {
         let byte = self.source[at];
         let run = self.source[at..self.limit].iter().take_while(|b| **b == byte).count();
@@ -297,7 +301,7 @@ impl<'a> Scanner<'a> {
         end
     }
 
-    /// Opens what one mark opens. False if it is too deep.
+    /// Opens a mark that is not of braces. Returns false if it is too deep.
     fn open(&mut self, part: Part, at: usize, end: usize) -> bool {
         if self.stack.len() == DEPTH {
             return false;
@@ -307,7 +311,7 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// Closes the innermost that is open; gives up what was opened inside of it before.
+    /// Adds the closing mark of an open one that was taken off the stack, and matches both.
     fn close(&mut self, open: Open, mark: usize, at: usize, end: usize) {
         let part = self.marks[mark].part;
         let closing = self.mark(part, Role::Closes, at, end);
@@ -316,7 +320,7 @@ impl<'a> Scanner<'a> {
         self.marks[mark].has_notes = self.notes > open.notes;
     }
 
-    /// The innermost that is open and of this kind, within the region.
+    /// Returns the stack index of the innermost open mark of a wanted kind, within the region.
     fn innermost(&mut self, wanted: impl Fn(Part) -> bool) -> Option<usize> {
         for (i, open) in self.stack.iter().enumerate().rev() {
             self.work.add(1);
@@ -354,7 +358,7 @@ impl<'a> Scanner<'a> {
         at + 1
     }
 
-    /// Ends the region whose end has been reached. `None` at the end of the page.
+    /// Ends the region whose end has been reached, and returns the offset behind it. `None` at the end of the page.
     fn end_region(&mut self) -> Option<usize> {
         let i = self.innermost(|part| matches!(part, Part::Ref | Part::References | Part::Poem))?;
         let open = self.stack[i];
@@ -389,7 +393,8 @@ impl<'a> Scanner<'a> {
         }
         let mark = self.marks.len();
         for _ in 0..braces / 2 {
-            // Which braces they are of comes out when they are closed. Until then they come after what is before.
+            // These marks are set aside. Only the closing braces show which braces belong to them. Until then, they
+            // only keep their place in the order of the marks.
             self.mark(Part::Template, Role::Opens, end - braces, end);
         }
         self.stack.push(Open {
@@ -445,7 +450,7 @@ impl<'a> Scanner<'a> {
         at + left
     }
 
-    /// Whether a template is a note, by the beginning of its name.
+    /// Returns true if a template is a note, by the beginning of its name.
     fn is_note(&self, at: usize) -> bool {
         const NOTES: [&[u8]; 3] = [b"efn", b"refn", b"#tag:ref"];
         let name = &self.source[at..];
@@ -502,7 +507,8 @@ impl<'a> Scanner<'a> {
         at + 1
     }
 
-    /// Whether the `|}` here ends a table. In a template, `|}}` is an empty parameter and its end.
+    /// Returns true if the `|}` at `at` ends a table. In a template, `|}}` is an empty parameter and the end of the
+    /// template.
     fn ends_table(&mut self, at: usize) -> bool {
         let inner = self.innermost(|part| matches!(part, Part::Table | Part::Template)).map(|i| self.stack[i].part);
         match inner {
@@ -557,7 +563,7 @@ impl<'a> Scanner<'a> {
             Tag::Gap(element) | Tag::Literal(element) | Tag::Region(_, element) => {
                 match self.end_of(element, &source[after - length..after], end) {
                     Some(close) => self.element(tag, at, end, close),
-                    // The mark of a list needs no end.
+                    // `<references>` is a list of notes even without its end.
                     None if tag == Tag::Region(Part::References, element) => self.alone(Part::References, at, end),
                     None => self.alone(Part::Nothing, at, end),
                 }
@@ -565,7 +571,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An element of which both ends are known.
+    /// Adds an element whose start and end tags are known. Returns the offset at which scanning continues.
     fn element(&mut self, tag: Tag, at: usize, end: usize, close: (usize, usize)) -> usize {
         match tag {
             Tag::Literal(_) => self.alone(Part::Literal, at, close.1),
@@ -608,10 +614,10 @@ impl<'a> Scanner<'a> {
                 found.map(|start| start + 3)
             }
         };
-        // Without its end, or with its end outside of the region, the mark alone goes.
+        // If the end is missing or outside of the region, only the `<!--` is dropped.
         let Some(mut end) = found.filter(|end| *end <= self.limit) else { return self.alone(Part::Nothing, at, from) };
         if at == self.indent {
-            // A line of comments alone is none.
+            // A line that holds only comments is dropped with its line end.
             self.begin_line(end);
             if self.byte(self.indent) == Some(b'\n') {
                 end = self.indent + 1;
@@ -621,7 +627,7 @@ impl<'a> Scanner<'a> {
         self.alone(Part::Nothing, at, end)
     }
 
-    /// Where the next tag that closes this element begins and ends, within the region.
+    /// Returns the range of the next tag that closes this element, within the region.
     fn end_of(&mut self, element: usize, name: &[u8], from: usize) -> Option<(usize, usize)> {
         let found = match self.ends[element] {
             NextEnd::Never => None,

@@ -1,7 +1,7 @@
-//! Templates: which are text, and what text they are.
+//! Templates: those that give text, and the text that they give.
 //!
-//! Most are not: they draw boxes, set categories, warn. Those in [`KEPT`] stand in the middle of sentences, or hold
-//! quotations, notes and citations.
+//! Most templates give no text: they draw boxes, set categories, warn. The templates in [`KEPT`] stand in the middle of
+//! sentences, or hold quotations, notes and citations.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -9,21 +9,21 @@ use std::sync::LazyLock;
 
 use crate::render::GUARD;
 
-/// What becomes of a template.
+/// The treatment of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Drop,
     /// A positional parameter.
     Parameter(usize),
     LastParameter,
-    /// What stands behind the colon of `{{formatnum:1000}}`.
+    /// The text behind the colon of `{{formatnum:1000}}`.
     AfterColon,
     Fixed(&'static str),
     /// The first parameter behind these characters.
     After(&'static str),
     /// All positional parameters with these characters between.
     Joined(&'static str),
-    /// Numbers with their unit, as written, without what they are converted to.
+    /// Numbers with their unit, as written, without the converted values.
     Convert,
     /// A number and its unit.
     Value,
@@ -37,9 +37,9 @@ pub(super) enum Action {
     Cite,
     /// “Smith 2001, p. 5”
     Harvard,
-    /// A note, to be collected like those of `<ref>`.
+    /// A note, which is collected like the notes of `<ref>`.
     Note(&'static str),
-    /// Where notes of a group are listed.
+    /// A list of the notes of a group.
     List(&'static str),
 }
 
@@ -48,7 +48,8 @@ use Action::{
     Note, Parameter, Ship, Value,
 };
 
-/// The names of kept templates, in lower case. Besides these, `lang-…`, `cite …` and what only names itself a citation.
+/// The names of kept templates, in lower case. [`action`] also keeps `lang-…`, and `cite …` unless it is a remark on a
+/// citation.
 const KEPT: &[(&[&str], Action)] = &[
     // Text in some form
     (
@@ -209,10 +210,10 @@ const KEPT: &[(&[&str], Action)] = &[
 static ACTIONS: LazyLock<HashMap<&'static str, Action>> =
     LazyLock::new(|| KEPT.iter().flat_map(|(names, action)| names.iter().map(|name| (*name, *action))).collect());
 
-/// Templates that are called citations and are remarks on some.
+/// Templates that are called citations, but are remarks on citations.
 const NO_CITATIONS: [&str; 4] = ["cite check", "cite sources", "cite quote", "cite section"];
 
-/// What becomes of the template of this name, which is in lower case.
+/// Returns the treatment of the template of this name, which is in lower case.
 pub(super) fn action(name: &str) -> Action {
     if let Some(action) = ACTIONS.get(name) {
         return *action;
@@ -223,7 +224,7 @@ pub(super) fn action(name: &str) -> Action {
     if name.starts_with("cite ") && !NO_CITATIONS.contains(&name) {
         return Cite;
     }
-    // `{{formatnum:1000}}` has its text in its name; `{{#tag:ref|…}}` is in the table as it stands.
+    // `{{formatnum:1000}}` has its text in its name; `{{#tag:ref|…}}` is in the table by its full name.
     match name.split_once(':').and_then(|(function, _)| ACTIONS.get(function.trim())) {
         Some(AfterColon) => AfterColon,
         _ => Action::Drop,
@@ -232,9 +233,9 @@ pub(super) fn action(name: &str) -> Action {
 
 /// A template with its parameters, which are text already.
 pub(super) struct Template<'a> {
-    /// From behind the braces to before the braces.
+    /// The text between the braces.
     pub(super) text: &'a str,
-    /// Where the `|` stand that separate parameters, which are not in the text.
+    /// The offsets of the `|` that separate parameters. The `|` themselves are not in the text.
     pub(super) bars: &'a [usize],
 }
 
@@ -245,7 +246,7 @@ impl<'a> Template<'a> {
         self.text.get(start..end)
     }
 
-    /// The parameters: their names, or none of those that are counted, and their values.
+    /// Returns the names and the values of the parameters. Positional parameters have no name.
     fn parameters(&self) -> impl Iterator<Item = (Option<&'a str>, &'a str)> {
         (1..=self.bars.len()).filter_map(|i| self.part(i)).map(|part| {
             // An equals sign of `<nowiki>` or of an entity is text.
@@ -257,7 +258,7 @@ impl<'a> Template<'a> {
         })
     }
 
-    /// A counted parameter, from 1, which may also be named by its number.
+    /// Returns a positional parameter, from 1, which may also be named by its number. `None` if it is empty.
     fn counted(&self, wanted: usize) -> Option<&'a str> {
         let mut count = 0;
         let mut found = None;
@@ -277,7 +278,7 @@ impl<'a> Template<'a> {
         found.filter(|value| !value.is_empty())
     }
 
-    /// A named parameter: the first of these names that has a value.
+    /// Returns the value of a named parameter: the first of these names that has a value.
     fn named(&self, names: &[&str]) -> Option<&'a str> {
         names.iter().find_map(|wanted| {
             let found = self.parameters().filter(|(name, _)| *name == Some(wanted)).last();
@@ -337,12 +338,12 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// The group of a note or a list of notes.
+    /// Returns the group of a note or a list of notes.
     pub(super) fn group(&self, default: &'static str) -> &'a str {
         self.named(&["group"]).unwrap_or(default)
     }
 
-    /// `5|km|mi` is “5 km”, `5|to|10|km` “5 to 10 km”, `6|ft|2|in|m` “6 ft 2 in”.
+    /// Writes a quantity as it is given: `5|km|mi` is “5 km”, `5|to|10|km` “5 to 10 km”, `6|ft|2|in|m` “6 ft 2 in”.
     fn convert(&self, out: &mut String) {
         const RANGES: [(&str, &str); 13] = [
             ("to", " to "),
@@ -370,7 +371,7 @@ impl<'a> Template<'a> {
         let Some(unit) = parts.next() else { return };
         out.push(' ');
         out.push_str(unit);
-        // The smaller unit of feet and inches; what is no number is a unit to convert to.
+        // The smaller unit of feet and inches. A part that is no number is a unit to convert to.
         let is_number = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit());
         let (number, unit) = (parts.next().filter(is_number), parts.next().filter(|unit| !is_number(unit)));
         if let (Some(number), Some(unit)) = (number, unit) {
@@ -429,7 +430,7 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// “English (kanji, romaji)”
+    /// Writes “English (kanji, romaji)”.
     fn nihongo(&self, out: &mut String) {
         let [english, kanji, romaji] = [1, 2, 3].map(|n| self.counted(n));
         match english {
@@ -445,7 +446,7 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// “Smith Jones 2001, p. 5”
+    /// Writes “Smith Jones 2001, p. 5”.
     fn harvard(&self, out: &mut String) {
         join(self.all_counted(), " ", out);
         if let Some(page) = self.named(&["p", "page"]) {
@@ -457,7 +458,7 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// “Last, First; Last, First (date). Chapter. Title. Work 5 (2): 10–12. Place: Publisher.”
+    /// Writes “Last, First; Last, First (date). Chapter. Title. Work 5 (2): 10–12. Place: Publisher.”
     fn cite(&self, out: &mut String) {
         let citation = Citation::of(self);
         let begin = out.len();
@@ -503,7 +504,7 @@ fn join<'a>(parts: impl Iterator<Item = &'a str>, between: &str, out: &mut Strin
     }
 }
 
-/// Ends what was said with a full stop, if anything was, and if it has no end yet.
+/// Ends the text from `begin` with a full stop, if there is any text, and if it has no end yet.
 fn end_clause(out: &mut String, begin: usize) {
     let said = out[begin..].trim_end().len();
     out.truncate(begin + said);
@@ -566,7 +567,7 @@ impl<'a> Citation<'a> {
         *field = value;
     }
 
-    /// Takes `last2`, `author2-last`, `author`, `editor1-first` and the like.
+    /// Sets the name of a person from `last2`, `author2-last`, `author`, `editor1-first` and the like.
     fn set_person(&mut self, name: &'a str, value: &'a str) {
         let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
         let after = name[digits..].find(|c: char| !c.is_ascii_digit()).map_or(name.len(), |n| digits + n);

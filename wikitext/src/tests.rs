@@ -1,4 +1,4 @@
-//! What becomes of markup.
+//! Tests of the text and the sections of markup.
 
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn all(cases: &[(&str, &str)]) {
     }
 }
 
-/// The sections as `level kind title: what of the text`.
+/// Returns the sections as `level kind title: text`.
 fn sections(markup: &str) -> Vec<String> {
     let Converted { text, sections, .. } = convert(markup);
     let shown = |section: Section| {
@@ -313,7 +313,7 @@ fn sections_tell_references_from_prose() {
         sections("== A ==\nb<ref>c</ref>\n{{reflist}}\nd\n== E ==\nf"),
         ["2 Prose A: A//b//d", "0 References : c", "2 Prose E: E//f"]
     );
-    // What no list shows comes last.
+    // Notes that no list shows come last.
     assert_eq!(sections("A<ref>b</ref>"), ["0 Lead : A", "0 References : b"]);
     assert_eq!(
         sections("A<ref group=x>b</ref><ref>c</ref>\n== References ==\n{{reflist}}"),
@@ -353,7 +353,7 @@ fn what_is_not_closed_takes_nothing_with_it() {
 fn what_is_too_deep_is_text() {
     let deep = |open: &str, close: &str, n: usize| format!("a {}x{} b", open.repeat(n), close.repeat(n));
     assert_eq!(text(&deep("{{nowrap|", "}}", 100)), "a x b");
-    // The bar of what is text belongs to the template around.
+    // The bar of a template that is text belongs to the template around it.
     assert_eq!(text(&deep("{{nowrap|", "}}", 101)), "a {{nowrap b");
     for (open, close) in
         [("{{y|", "}}"), ("{{{y|", "}}}"), ("[[File:y|", "]]"), ("{|\n", "\n|}\n"), ("<table>", "</table>")]
@@ -403,7 +403,7 @@ fn one_page_leaves_nothing_for_the_next() {
     }
 }
 
-/// How much work a page is.
+/// Returns the number of steps that a page takes.
 fn work(markup: &str) -> usize {
     let mut site = Site::default();
     site.set_language("zh");
@@ -412,7 +412,7 @@ fn work(markup: &str) -> usize {
     converter.steps()
 }
 
-/// Each repeated n times, then, where there is a second part, that n times.
+/// Pairs of markup. The first is repeated n times, then the second n times, if there is one.
 const HARD: &[(&str, &str)] = &[
     ("{", "}"),
     ("{{", "}}"),
@@ -603,7 +603,7 @@ proptest! {
         }
     }
 
-    /// Marks need their ends, so that nothing before or behind a page's markup is lost with it.
+    /// Checks that text before and behind markup stays, even if the markup lacks its ends.
     #[test]
     fn what_stands_around_markup_stays(markup in alphabet()) {
         let text = text(&format!("Head words.\n\n{markup}\n\nTail words."));

@@ -1,4 +1,4 @@
-//! Methods that statements call: what they say, what they leave out, and further files that they write.
+//! Methods that statements call: their messages, the input that they leave out, and the further files that they write.
 
 use std::mem;
 use std::path::Path;
@@ -20,11 +20,11 @@ pub(super) struct Called {
     talk: Talk,
     options: &'static RunOptions,
     is_interactive: bool,
-    /// Where results of the script go, or of the statement that was typed.
+    /// The paths of the results of the script, or of the typed statement.
     places: Mutex<Places>,
     /// The further tables of the statement that runs.
     files: Mutex<Vec<StagedFile>>,
-    /// With `--strict`: a method left something out.
+    /// True if a method left something out under `--strict`.
     has_left_out: AtomicBool,
 }
 
@@ -40,7 +40,8 @@ impl Called {
         }
     }
 
-    /// Begins a statement. One that is typed may write where others wrote, but for the file of its own result.
+    /// Begins a statement. The methods of a typed statement may overwrite files of earlier statements, but not the file
+    /// of its own result.
     pub(super) fn begin_statement(&self, output: Option<&Path>) -> Result<()> {
         self.files();
         if self.is_interactive {
@@ -61,7 +62,7 @@ impl Called {
         self.places.lock().unwrap_or_else(PoisonError::into_inner).take(file)
     }
 
-    /// Notes a script that runs, of which no later result takes the place.
+    /// Notes a running script, which no later result may overwrite.
     pub(super) fn keep(&self, script: &Path) -> Result<()> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner).keep(script)
     }

@@ -99,7 +99,7 @@ impl Command {
     }
 }
 
-/// Without the quotes around it, if there are any.
+/// Removes the quotes around a text, if there are any.
 fn unquoted(text: &str) -> String {
     within_quotes(text).unwrap_or_else(|| text.to_owned())
 }
@@ -108,12 +108,12 @@ fn within_quotes(text: &str) -> Option<String> {
     Some(text.strip_prefix('\'')?.strip_suffix('\'')?.replace("''", "'"))
 }
 
-/// A value as the user types it: what is in quotes is text.
+/// Parses a value as the user types it. A value in quotes is text.
 fn value_of(typed: &str) -> Literal {
     within_quotes(typed).map_or_else(|| Literal::of_text(typed), |text| text.as_str().into())
 }
 
-/// The tables and views, as rows.
+/// Returns the tables and views as rows.
 pub(super) async fn tables(session: &SessionContext) -> Result<DataFrame> {
     let names = Names::of(session).tables;
     let mut kinds = Vec::with_capacity(names.len());
@@ -126,11 +126,11 @@ pub(super) async fn tables(session: &SessionContext) -> Result<DataFrame> {
     rows(session, [("name", texts(names)), ("kind", texts(kinds))])
 }
 
-/// The columns of a table or a file, as rows.
+/// Returns the columns of a table or a file as rows.
 pub(super) async fn columns(session: &SessionContext, name: &str) -> Result<DataFrame> {
     let table = match session.table_provider(name).await {
         Ok(table) => table,
-        // Whatever is no name of a table may be that of a file.
+        // A name that is no table may be a file.
         Err(error) => session.table_provider(TableReference::bare(name)).await.map_err(|_| anyhow!(error))?,
     };
     let schema = table.schema();
@@ -146,15 +146,15 @@ pub(super) async fn columns(session: &SessionContext, name: &str) -> Result<Data
     )
 }
 
-/// The documented functions.
+/// The documentation of functions.
 pub(super) enum Described {
-    /// One row each.
+    /// One row for each function.
     Rows(DataFrame),
-    /// All about one.
+    /// The full documentation of one function.
     Text(String),
 }
 
-/// The functions that a pattern asks for.
+/// Returns the functions that match a pattern, or the full documentation if the pattern is the name of a function.
 pub(super) fn functions(session: &SessionContext, pattern: Option<&str>) -> Result<Described> {
     let names = Names::of(session);
     let pattern = pattern.map(str::to_lowercase);
@@ -216,7 +216,7 @@ fn in_full(function: &Function) -> String {
     text
 }
 
-/// Returns true if a name matches a pattern, in which a `*` stands for any characters.
+/// Returns true if a name matches a pattern, in which a `*` matches any characters.
 fn is_like(name: &str, pattern: &str) -> bool {
     let mut rest = name;
     let mut parts = pattern.split('*');
@@ -231,7 +231,7 @@ fn is_like(name: &str, pattern: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The parameters and their values, as rows.
+/// Returns the parameters and their values as rows.
 pub(super) fn parameters<'a>(
     session: &SessionContext,
     values: impl Iterator<Item = (&'a str, &'a str)>,

@@ -1,4 +1,4 @@
-//! Which file of Parquet a statement failed on: what decodes its pages does not say that.
+//! The search for the Parquet file that a statement failed on: the decoder of its pages does not name it.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use futures::TryStreamExt;
 use ibid::program::is_panic;
 use ibid::program::store::{Explained, guarded, place_of, unsound};
 
-/// Says of an error that is one of decoding which file it is of: the first that cannot be read to its end, of those that the
-/// statement reads.
+/// Replaces a decoding error by one that names the damaged file: the first file of the statement that cannot be read to
+/// its end. Returns any other error unchanged.
 pub(super) async fn name_damaged(error: anyhow::Error, statement: Statement, session: &SessionState) -> anyhow::Error {
     if !is_panic(&error) && !error.chain().find_map(|cause| cause.downcast_ref()).is_some_and(is_of_decoding) {
         return error;
@@ -29,7 +29,8 @@ pub(super) async fn name_damaged(error: anyhow::Error, statement: Statement, ses
     }
 }
 
-/// The error of a statement that panicked, if it did on a damaged file: the first of those that it reads.
+/// Returns the error of a statement that panicked on a damaged file. It names the first damaged file that the statement
+/// reads. Returns `None` if no file is damaged.
 pub(super) async fn damaged_of_panic(statement: Statement, session: &SessionState) -> Option<anyhow::Error> {
     guarded(find(statement, session)).await.ok().flatten().map(anyhow::Error::new)
 }
@@ -80,7 +81,7 @@ fn scans(plan: &Arc<dyn ExecutionPlan>) -> Vec<FileScanConfig> {
     scan.cloned().into_iter().chain(plan.children().into_iter().flat_map(scans)).collect()
 }
 
-/// Reads all that a plan gives.
+/// Reads all rows of a plan.
 async fn read(plan: Arc<DataSourceExec>, session: &SessionState) -> Result<()> {
     let mut rows = plan.execute(0, session.task_ctx())?;
     while rows.try_next().await?.is_some() {}

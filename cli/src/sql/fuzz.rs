@@ -1,4 +1,4 @@
-//! What fuzzers run of the command line and of the shell; the library has more of it.
+//! Fuzz targets for the command line and the shell; the library has others.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "as in a test")]
 
@@ -9,7 +9,7 @@ use super::commands::Command;
 use super::script::{Pieces, is_whole, line_at};
 use crate::parse;
 
-/// A target, and the name of its folder in `fuzz/corpus/program`.
+/// The name of a target's folder in `fuzz/corpus/program`, and the target.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
@@ -31,7 +31,7 @@ fn script(data: &[u8]) {
             let _ = Command::of(piece.text);
         }
         has_ended = piece.has_ended;
-        // Pieces are parts of the script, in order, at the places that they tell.
+        // Each piece is a part of the script, in order, at the place that it reports.
         let start = piece.text.as_ptr() as usize - script.as_ptr() as usize;
         assert!(start >= end && script[start..].starts_with(piece.text), "{piece:?}");
         end = start + piece.text.len();
@@ -42,7 +42,7 @@ fn script(data: &[u8]) {
     assert_eq!(is_whole(&script), has_ended && !is_cut_short);
 }
 
-/// A command line is understood or explained, and what an option is given is what it has.
+/// Checks that a command line parses or gives an error with a text, and that options get the values that were given.
 fn arguments(data: &[u8]) {
     let given = String::from_utf8_lossy(data);
     if let Err(error) = parse(iter::once("ibid").chain(given.split('\n'))) {
@@ -68,7 +68,8 @@ fn check_parameter(given: &str) {
     assert_eq!(told.and_then(|mut sql| sql.param.pop()), expected);
 }
 
-/// A size is the number that it begins with, times a power of two, and can be written as a number alone.
+/// Checks that a size is the number that it begins with, times a power of two, and that this product can be given as a
+/// plain number.
 fn check_size(given: &str) {
     let size = |given: &str| -> Option<usize> { told([format!("--memory={given}").as_str()])?.running.memory };
     let Some(bytes) = size(given) else { return };

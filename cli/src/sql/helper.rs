@@ -1,4 +1,4 @@
-//! What the shell completes and hints.
+//! The completion and the hints of the shell.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -96,14 +96,14 @@ const KEYWORDS: [&str; 77] = [
     "WHERE",
 ];
 
-/// More keywords than one after which a table comes.
+/// The keywords that the name of a table follows.
 const BEFORE_TABLES: [&str; 5] = ["FROM", "JOIN", "TABLE", "DESCRIBE", "VIEW"];
 
-/// Completes and hints by the names that there are.
+/// The completion of names, and the hints from the history.
 #[derive(Default)]
 pub(super) struct Helper {
     pub(super) names: Names,
-    /// The lines of a statement before the one that is typed.
+    /// The earlier lines of the statement that is being typed.
     pub(super) typed: String,
     hints: HistoryHinter,
 }
@@ -116,7 +116,7 @@ impl Hinter for Helper {
     type Hint = String;
 
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
-        // Text of many lines would move what is below.
+        // A hint of several lines would move the lines below.
         self.hints.hint(line, pos, ctx).filter(|hint| self.typed.is_empty() && !hint.contains('\n'))
     }
 }
@@ -137,13 +137,13 @@ impl Completer for Helper {
 }
 
 impl Helper {
-    /// The byte of the line from which on it is completed, and the completions.
+    /// Returns the byte of the line at which completions begin, and the completions.
     fn candidates(&self, line: &str) -> (usize, Vec<Pair>) {
         if self.typed.is_empty() && line.trim_start().starts_with('\\') {
             return self.of_command(line);
         }
         if let Some(begun) = open_text(&format!("{}{line}", self.typed)) {
-            // A text that began on an earlier line is no file.
+            // A quoted text that began on an earlier line is no file name.
             let from = line.len().checked_sub(begun.len()).filter(|_| !begun.contains('\n'));
             return from.map_or((line.len(), Vec::new()), |from| files(from, &begun));
         }
@@ -197,7 +197,7 @@ impl Helper {
     }
 }
 
-/// The word at the end of a line.
+/// Returns the word at the end of a line.
 fn last_word(line: &str) -> &str {
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     &line[line.trim_end_matches(is_of_word).len()..]
@@ -205,7 +205,8 @@ fn last_word(line: &str) -> &str {
 
 /// Returns the text in quotes that are not closed.
 fn open_text(typed: &str) -> Option<String> {
-    // With a mark at its end a text that is closed has tokens after it, and an open one has the mark in it.
+    // The added quote mark closes an open text, which then is the last token. If no text is open, the quote mark opens
+    // one that does not end, and the tokenizer fails.
     let closed = format!("{typed}'");
     let tokens = Tokenizer::new(&GenericDialect {}, &closed).with_unescape(false).tokenize().ok()?;
     match tokens.into_iter().next_back() {
@@ -214,7 +215,7 @@ fn open_text(typed: &str) -> Option<String> {
     }
 }
 
-/// The names that begin with a word, whatever its case.
+/// Returns the names that begin with a word, ignoring case.
 fn begun_with(word: &str, names: impl IntoIterator<Item = String>) -> Vec<Pair> {
     let word = word.to_lowercase();
     let names = names.into_iter().filter(|name| name.to_lowercase().starts_with(&word) && is_typed(name));
@@ -224,12 +225,12 @@ fn begun_with(word: &str, names: impl IntoIterator<Item = String>) -> Vec<Pair> 
     names
 }
 
-/// Returns true if a name can be put into the line: nothing in it commands the terminal, or ends the line.
+/// Returns true if a name can be put into the line: it has no characters that control the terminal, or end the line.
 fn is_typed(name: &str) -> bool {
     visible(name) == name && !name.contains(char::is_control)
 }
 
-/// The files and folders whose path begins so.
+/// Returns the files and folders whose paths begin with `begun`.
 fn files(from: usize, begun: &str) -> (usize, Vec<Pair>) {
     let (folder, name) = begun.rsplit_once('/').map_or(("", begun), |(folder, name)| (folder, name));
     let from = from + begun.len() - name.len();
@@ -299,7 +300,7 @@ mod tests {
         assert_eq!(completed("\\d doc"), ["\\d documents"]);
         assert_eq!(completed("\\df jac"), ["\\df jaccard"]);
         assert!(completed("SELECT ").is_empty());
-        // Nor what commands the terminal.
+        // Names with control characters are not completed.
         assert!(completed("SELECT k").is_empty());
     }
 
@@ -314,7 +315,7 @@ mod tests {
         assert_eq!(completed(&helper, &format!("SELECT 1 FROM '{at}/c")), [format!("SELECT 1 FROM '{at}/corpus/")]);
         assert_eq!(completed(&helper, &format!("SELECT 1 FROM '{at}/i")), [format!("SELECT 1 FROM '{at}/it''s.csv")]);
         assert!(completed(&helper, &format!("SELECT 1 FROM '{at}/e")).is_empty());
-        // Behind the quotes there are names again.
+        // After the quotes, names are completed again.
         assert_eq!(completed(&helper, "SELECT 'it''s' FROM doc"), ["SELECT 'it''s' FROM documents"]);
     }
 }

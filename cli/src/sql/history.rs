@@ -1,13 +1,13 @@
-//! Where the shell remembers what was typed from one session to the next.
+//! The file that keeps the typed statements from one session of the shell to the next.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-/// The number of statements that are remembered.
+/// The maximum number of statements in the history.
 pub(super) const LONGEST: usize = 10_000;
 
-/// The file of the history, in a folder that is there then; nobody else may read either.
+/// Returns the path of the history file, and creates its folder. Only the owner may read either.
 pub(super) fn file() -> Result<PathBuf> {
     let state = match std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
         Some(state) => state,

@@ -29,7 +29,7 @@ enum Method {
     Decontaminate(Decontaminate),
 }
 
-/// Options that the shell decides, and that would do more than give rows.
+/// Options that table functions do not have: the shell decides them, or they do more than return rows.
 const NOT_PARAMETERS: [&str; 14] = [
     "help",
     "output",
@@ -47,7 +47,7 @@ const NOT_PARAMETERS: [&str; 14] = [
     "top",
 ];
 
-/// The help of a method, in a line and in full.
+/// Returns the help of a method, in one line and in full.
 pub(super) fn documentation(method: &str) -> Option<(String, String)> {
     let mut commands = Method::command();
     let command = commands.find_subcommand_mut(method)?;

@@ -1,4 +1,4 @@
-//! What is wrong with a statement: where, and what may have been meant.
+//! Error messages for statements: the mistake, its place, and what may have been meant.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,15 +16,15 @@ use super::secrets::has_secret;
 use crate::run::describe;
 use ibid::program::unreadable;
 
-/// The most names that are listed as meant, and the most that are listed in all.
+/// The maximum numbers of names that are suggested, and that are listed.
 const MEANT: usize = 3;
 const LISTED: usize = 12;
 
-/// The characters of a line that are shown.
+/// The maximum number of characters of a line that are shown.
 const LONGEST_LINE: u64 = 160;
 
-/// Describes an error: where, what, what may have been meant, and the line. `sql` stands at `at` of the script
-/// `from`, which has no name where it was typed.
+/// Describes an error: where, what, what may have been meant, and the line. `sql` begins at `at` in the script
+/// `from`, whose name is empty for typed text.
 pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at: Place) -> Error {
     let (mut said, mut place) = located(error);
     if let Some(hint) = hint(error, &said, names) {
@@ -77,7 +77,7 @@ fn reason_of_all(ways: &str) -> String {
     }
 }
 
-/// Where a name, or a text, stands in a statement first.
+/// Returns the first place of a name, or a text, in a statement.
 fn place_of(sql: &str, name: &str) -> Option<Place> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location().ok()?;
     let found = tokens.iter().find(|token| match &token.token {
@@ -88,20 +88,21 @@ fn place_of(sql: &str, name: &str) -> Option<Place> {
     Some(found.span.start.into())
 }
 
-/// Returns true if a statement begins with its tables: it needs SELECT then, unless nothing but ORDER BY and LIMIT comes.
+/// Returns true if a statement begins with FROM. Such a statement needs a SELECT first, unless only ORDER BY and LIMIT
+/// follow the tables.
 fn begins_with_from(sql: &str) -> bool {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let first = tokens.iter().find(|token| !matches!(token, Token::Whitespace(_)));
     matches!(first, Some(Token::Word(word)) if word.keyword == Keyword::FROM)
 }
 
-/// The place behind the last character of a statement.
+/// Returns the place after the last character of a statement.
 fn end_of(sql: &str) -> Place {
     let last = sql.rsplit('\n').next().unwrap_or_default();
     Place { line: sql.split('\n').count() as u64, column: last.chars().count() as u64 + 1 }
 }
 
-/// An error at a place of a statement, or of the whole of it.
+/// Returns an error at a place of a statement, or at its start if no place is known.
 pub(super) fn placed(said: &str, sql: &str, from: &str, at: Place, place: Option<Place>) -> Error {
     let whole = place.unwrap_or(Place::START).within(at);
     let from = if from.is_empty() { String::new() } else { format!("{from}, ") };
@@ -109,14 +110,14 @@ pub(super) fn placed(said: &str, sql: &str, from: &str, at: Place, place: Option
     anyhow!("{from}line {}, column {}: {said}{shown}", whole.line, whole.column)
 }
 
-/// The text of an error, and the place that it names.
+/// Returns the text of an error, and the place that it names.
 fn located(error: &Error) -> (String, Option<Place>) {
     let mut said = describe(error);
     let mut place = error.chain().find_map(|cause| {
         let start = cause.downcast_ref::<DataFusionError>()?.diagnostic()?.span?.start;
         (start.line > 0).then_some(Place { line: start.line, column: start.column })
     });
-    // The parser says it in words.
+    // The parser gives the place in the text of the error.
     if let Some((before, rest)) = said.split_once(" at Line: ")
         && let Some((line, rest)) = rest.split_once(", Column: ")
     {
@@ -129,7 +130,7 @@ fn located(error: &Error) -> (String, Option<Place>) {
     (said, place)
 }
 
-/// The line of a place with a mark under it, unless it has a secret.
+/// Returns the line of a place with a mark under it, or nothing if the statement has a secret.
 fn shown_at(sql: &str, place: Place) -> String {
     let line = line_at(sql, place);
     if has_secret(sql) {
@@ -138,7 +139,7 @@ fn shown_at(sql: &str, place: Place) -> String {
     let skipped = place.column.saturating_sub(LONGEST_LINE / 2);
     let to_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let part: String = line.chars().skip(to_usize(skipped)).take(to_usize(LONGEST_LINE)).collect();
-    // Wide characters move the mark; a tab is as wide as it is there.
+    // Wide characters move the mark. A tab stays a tab, so that it is as wide as in the line above.
     let before = part.chars().take(to_usize(place.column - skipped).saturating_sub(1));
     let indent: String = before
         .flat_map(|c| {
@@ -152,25 +153,25 @@ fn shown_at(sql: &str, place: Place) -> String {
 /// A suggestion.
 struct Hint {
     text: String,
-    /// The part of the statement that it is about, if it is about one.
+    /// The part of the statement that the suggestion is about, if any.
     about: Option<String>,
     keeps: Keeps,
 }
 
-/// The part of the earlier text that stays.
+/// The part of the original error text that stays.
 enum Keeps {
     All,
-    /// Not the list of types: the hint says how a function is written.
+    /// The reason without the list of types, because the hint gives the syntax of the function.
     Reason,
-    /// It is about names that nobody wrote, or leads astray.
+    /// Nothing, because the text is about generated names, or misleads.
     Nothing,
 }
 
-/// Where a subquery cannot be planned.
+/// The hint for a subquery that cannot be planned.
 const SUBQUERY: &str = "A subquery cannot stand here, or name columns of the query around it so: join its rows, with GROUP BY if they are \
                         counted, or write EXISTS or IN in WHERE, beside AND";
 
-/// Returns true if columns are those of a table that DataFusion made of a subquery.
+/// Returns true if an error is about columns of a table that DataFusion generated for a subquery.
 fn is_of_made_table(error: &Error) -> bool {
     error.chain().filter_map(|cause| cause.downcast_ref::<SchemaError>()).any(|error| {
         let SchemaError::FieldNotFound { field, valid_fields } = error else { return false };
@@ -205,7 +206,7 @@ fn hint(error: &Error, said: &str, names: &Names) -> Option<Hint> {
         return hint(name, did_you_mean(name, &names.table_functions, "There are"));
     }
     if let Some(table) = between(said, "table '", "' not found") {
-        // As it was written: DataFusion puts a catalog and a schema before it.
+        // The name as it was written: DataFusion puts a catalog and a schema before it.
         let written = table.strip_prefix("datafusion.").unwrap_or(table);
         let written = written.strip_prefix("public.").unwrap_or(written);
         if let Some(text) = Some(written).filter(|file| Path::new(file).is_file()).and_then(unreadable) {
@@ -231,13 +232,14 @@ fn hint(error: &Error, said: &str, names: &Names) -> Option<Hint> {
             "A file is damaged: ibid verify says which, of those that ibid wrote; fetch it again, or write it again";
         return Some(Hint { text: text.to_owned(), about: None, keeps: Keeps::All });
     }
-    // A result that the form cannot hold is no file, nor is a disk that is full.
+    // Errors about the format of a result, or from the operating system such as a full disk, are not about an input
+    // file.
     let is_of_file = !said.contains("--format ") && !said.contains("os error");
     if is_of_file && ["Json error: ", "Csv error: "].iter().any(|of_file| said.contains(of_file)) {
         let text = "ibid ingest names the file and the place, and can leave bad records out (--on-error skip)";
         return Some(Hint { text: text.to_owned(), about: None, keeps: Keeps::All });
     }
-    // A function that cannot take what it was given.
+    // A function that cannot take its arguments.
     if said.contains("rgument") || said.contains("coerc") {
         let is_in = |name: &str| said.contains(&format!("'{name}'")) || said.contains(&format!("'{name}("));
         let function = names.functions.iter().find(|function| !function.syntax.is_empty() && is_in(&function.name))?;
@@ -251,7 +253,7 @@ fn between<'a>(text: &'a str, before: &str, behind: &str) -> Option<&'a str> {
     Some(text.split_once(before)?.1.split_once(behind)?.0)
 }
 
-/// A table that may have been meant, or a file.
+/// Suggests a table, or a file, that may have been meant.
 fn meant_table(name: &str, names: &Names) -> String {
     if Path::new(name).is_file() {
         return format!("The name of a file stands in quotes: '{name}'");
@@ -275,7 +277,7 @@ fn meant_table(name: &str, names: &Names) -> String {
     }
 }
 
-/// A setting that may have been meant by the end of its name.
+/// Suggests a setting whose name ends like `key`.
 fn meant_setting(key: &str, settings: &[String]) -> String {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let near = nearest(&last(key), settings.iter().map(|setting| last(setting)));
@@ -285,7 +287,7 @@ fn meant_setting(key: &str, settings: &[String]) -> String {
     }
 }
 
-/// The files of the folder that have names like that of one which is not there.
+/// Suggests files of the folder whose names are similar to the name of a missing file.
 pub(super) fn nearest_files(file: &str) -> Option<String> {
     let path = Path::new(file);
     let name = path.file_name()?.to_str()?;
@@ -303,7 +305,7 @@ pub(super) fn nearest_files(file: &str) -> Option<String> {
     (!near.is_empty()).then(|| format!("Did you mean {}?", near.join(" or ")))
 }
 
-/// Says which of the names may have been meant, and which there are.
+/// Suggests names that may have been meant, and lists the existing ones.
 pub(super) fn did_you_mean(name: &str, names: &[String], there_are: &str) -> String {
     let near = nearest(name, names);
     let mut said = if near.is_empty() { String::new() } else { format!("Did you mean {}? ", near.join(" or ")) };
@@ -317,7 +319,7 @@ pub(super) fn did_you_mean(name: &str, names: &[String], there_are: &str) -> Str
     said
 }
 
-/// The names that are nearest to one, if any are near.
+/// Returns the names that are nearest to `name`, if any are near.
 fn nearest(name: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
     let name = name.to_lowercase();
     let far = (name.chars().count() / 3).max(1);

@@ -75,7 +75,7 @@ impl Sql {
         if !self.has_scripts() {
             places.refuse(stdin)?;
         }
-        // A statement may be left to itself when it is interrupted, so its options live as long as the program.
+        // An interrupted statement may go on running, so its options live as long as the program.
         let running: &'static RunOptions = Box::leak(Box::new(self.running.clone()));
         let run = Run::begin(running, stores)?;
         let LimitOptions { max_record_bytes, max_ratio } = self.limits;
@@ -117,7 +117,7 @@ impl Sql {
         self.query.is_some() || !self.command.is_empty() || !self.file.is_empty()
     }
 
-    /// Returns true if somebody sits at a terminal and has not said yet what to run.
+    /// Returns true if standard input and output are a terminal, and no script or output file was named.
     fn is_interactive(&self) -> bool {
         let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         at_terminal && !self.has_scripts() && self.writing.output.is_none()

@@ -1,4 +1,4 @@
-//! The names that statements can have in them.
+//! The names that statements can use.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use datafusion::prelude::SessionContext;
 
 use ibid::program::table_functions::NAMES;
 
-/// The names that there are at a moment.
+/// The names that exist at one moment.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// All functions but those of tables, by their names and aliases.
+    /// All functions except table functions, by their names and aliases.
     pub(super) functions: Vec<Function>,
     pub(super) table_functions: Vec<String>,
-    /// Those of the default schema bare, others with their schema.
+    /// The tables and views. Those outside the default schema have their schema before the name.
     pub(super) tables: Vec<String>,
-    /// Those of the tables, and of the files that were read.
+    /// The columns of the tables, and of the files that were read.
     pub(super) columns: BTreeSet<String>,
     pub(super) settings: Vec<String>,
 }
@@ -25,13 +25,13 @@ pub(super) struct Names {
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) kind: &'static str,
-    /// Its syntax; empty where that is not documented.
+    /// The syntax; empty if it is not documented.
     pub(super) syntax: String,
     pub(super) documentation: Option<Documentation>,
 }
 
 impl Names {
-    /// Without the columns.
+    /// Returns the names without the columns.
     pub(super) fn of(session: &SessionContext) -> Self {
         let state = session.state();
         let scalars = state.scalar_functions().iter().map(|(name, f)| (name, "scalar", f.documentation()));
@@ -48,7 +48,7 @@ impl Names {
             })
             .collect();
         functions.sort_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
-        // An aggregate that is a window function, too, is one of both.
+        // A function that is both an aggregate and a window function is listed once, as an aggregate.
         functions.dedup_by(|a, b| a.name == b.name);
         let mut table_functions: Vec<_> = state.table_functions().keys().cloned().collect();
         table_functions.extend(NAMES.map(String::from));
@@ -59,7 +59,7 @@ impl Names {
         Self { functions, table_functions, tables: tables(session), columns: BTreeSet::new(), settings }
     }
 
-    /// With the columns of the tables.
+    /// Returns the names with the columns of the tables.
     pub(super) async fn with_columns(session: &SessionContext, seen: &BTreeSet<String>) -> Self {
         let mut names = Self::of(session);
         names.columns.clone_from(seen);
@@ -71,7 +71,7 @@ impl Names {
     }
 }
 
-/// The tables and views.
+/// Returns the tables and views.
 fn tables(session: &SessionContext) -> Vec<String> {
     let default = session.copied_config().options().catalog.default_schema.clone();
     let mut tables = Vec::new();

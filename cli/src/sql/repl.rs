@@ -45,7 +45,7 @@ pub(super) async fn run(shell: Shell) -> Result<Ending> {
     runtime.shutdown_background();
     drop(shell);
     if leaves_behind {
-        // An interrupted statement that has not ended still has the temporary files.
+        // An interrupted statement that still runs keeps its temporary files, so this removes them.
         drop(cleanup::remove_all(&stores));
     }
     outcome.map(|()| ending)
@@ -71,7 +71,7 @@ impl Repl {
             match self.editor.readline(prompt) {
                 Ok(line) if typed.is_empty() && is_end(&line) => break,
                 Ok(line) => typed.push_str(&line),
-                // The line is cleared, and with it what came before it.
+                // An interrupt discards the line, and the lines of the statement before it.
                 Err(ReadlineError::Interrupted) => {
                     self.go_on_after("");
                     typed.clear();
@@ -95,7 +95,7 @@ impl Repl {
         Ok(())
     }
 
-    /// Runs what was typed, up to an interrupt.
+    /// Runs the typed text until it ends or is interrupted.
     async fn run(&mut self, typed: String) -> Result<()> {
         self.interrupts.mark_unchanged();
         let shell = Arc::clone(&self.shell);
@@ -111,20 +111,20 @@ impl Repl {
                 }
                 return Ok(());
             }
-            // Without a sender nobody listens to signals any more, and they end the program.
+            // `changed` fails only without a sender: then nobody listens to signals, and they end the program.
             Ok(()) = self.interrupts.changed() => {}
         }
         task.abort();
         if tokio::time::timeout(TIME_TO_END, task).await.is_err() {
             self.leaves_behind = true;
         }
-        // Threads that do not look up from their work are left to it, and the next statement has its own.
+        // Threads that do not yield are left running, and the next statement gets new ones.
         std::mem::replace(&mut self.runtime, new_runtime()?).shutdown_background();
         say("interrupted");
         Ok(())
     }
 
-    /// The names that later lines complete and hint.
+    /// Tells the completion which lines of the statement were typed so far.
     fn go_on_after(&mut self, typed: &str) {
         if let Some(helper) = self.editor.helper_mut() {
             helper.typed.clear();
@@ -142,7 +142,7 @@ impl Repl {
     fn open_history(&mut self) {
         match history::file() {
             Ok(file) => {
-                // There is none before the first statement; one that cannot be read begins anew.
+                // There is no file before the first statement. If it cannot be read, the history starts empty.
                 let _ = self.editor.load_history(&file);
                 self.history = Some(file);
             }
@@ -150,7 +150,7 @@ impl Repl {
         }
     }
 
-    /// Adds what was typed to the history, unless it has a secret.
+    /// Adds the typed text to the history, unless it has a secret.
     fn remember(&mut self, typed: &str) {
         if has_secret(typed) || !matches!(self.editor.add_history_entry(typed), Ok(true)) {
             return;
@@ -164,7 +164,7 @@ impl Repl {
     }
 }
 
-/// Returns true if a line ends other shells.
+/// Returns true if a line is `quit` or `exit`, which end other shells.
 fn is_end(line: &str) -> bool {
     let word = line.trim().trim_end_matches(';').trim_end();
     ["quit", "exit"].iter().any(|end| word.eq_ignore_ascii_case(end))
@@ -183,12 +183,12 @@ fn new_editor() -> Result<Editor<Helper, FileHistory>> {
     Ok(editor)
 }
 
-/// Threads for statements.
+/// Starts the threads for statements.
 fn new_runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")
 }
 
-/// Tells something that is no error.
+/// Prints a message that is no error.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

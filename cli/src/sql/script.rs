@@ -9,11 +9,11 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, Tokenizer};
 /// A statement or a command of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
-    /// Without the semicolon, and without comments before it.
+    /// The text without the semicolon, and without comments before it.
     pub(super) text: &'a str,
-    /// It begins with a backslash.
+    /// True if it begins with a backslash.
     pub(super) is_command: bool,
-    /// A semicolon, or the line of a command, ends it; the last statement of a script needs none.
+    /// True if a semicolon, or the end of the line of a command, ends it. The last statement of a script needs none.
     pub(super) has_ended: bool,
     pub(super) at: Place,
 }
@@ -28,7 +28,7 @@ pub(super) struct Place {
 impl Place {
     pub(super) const START: Self = Self { line: 1, column: 1 };
 
-    /// The place in the whole of what stands at `self` in a part of it that begins at `start`.
+    /// Returns the place in the whole text, if `self` is a place in a part that begins at `start`.
     pub(super) fn within(self, start: Self) -> Self {
         let column = if self.line == 1 { start.column + self.column - 1 } else { self.column };
         Self { line: start.line + self.line - 1, column }
@@ -41,21 +41,21 @@ impl From<Location> for Place {
     }
 }
 
-/// A text that is cut short in the middle of something, such as quotes.
+/// The error for a text that ends in the middle of something, such as quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CutShort {
     pub(super) message: String,
     pub(super) at: Place,
 }
 
-/// The bytes of a script that are looked at first. More are looked at if no statement ends in it, twice as much each time, so that a
-/// script is read a few times in all, and not once for each of its statements.
+/// The number of bytes of a script that are tokenized first. The number doubles each time that no statement ends in
+/// them. So a script is read a few times in all, and not once for each of its statements.
 const FIRST_LOOK: usize = 4096;
 
-/// The pieces of a script, in order. After something that is cut short there are no more.
+/// The pieces of a script, in order. There are no more after an incomplete one.
 pub(super) struct Pieces<'a> {
     script: &'a str,
-    /// Up to where pieces were found, and which place that is.
+    /// The end of the pieces found so far, in bytes and as a place.
     byte: usize,
     at: Place,
     found: VecDeque<Piece<'a>>,
@@ -82,11 +82,11 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// Finds the pieces of `part`, with which `rest` begins.
+    /// Finds the pieces of `part`, which is a prefix of `rest`.
     fn find(&mut self, rest: &'a str, part: &str, is_all: bool) -> Result<(), CutShort> {
         let mut tokens = Vec::new();
         let mut tokenizer = Tokenizer::new(&GenericDialect {}, part).with_unescape(false);
-        // The text before the end of the part is known even if that is in the middle of something.
+        // The tokens before the end of the part are known even if the part ends in the middle of something.
         let outcome = tokenizer.tokenize_with_location_into_buf(&mut tokens);
         let (start, mut walk) = (self.at, Walk::new(part));
         let mut first: Option<(usize, Place)> = None;
@@ -105,7 +105,7 @@ impl<'a> Pieces<'a> {
                     first = None;
                 }
                 (Token::Backslash, None) => {
-                    // The rest of its line may be anything, and was not meant as tokens.
+                    // The rest of the line of a command may be any text, so its tokens mean nothing.
                     let from = walk.byte(at);
                     if self.found.is_empty() {
                         self.take_command(rest, from, at.within(start));
@@ -143,7 +143,7 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// Goes on `bytes` further, which is at the place `at`.
+    /// Advances by `bytes`, to the place `at`.
     fn go_to(&mut self, bytes: usize, at: Place) {
         self.byte += bytes;
         self.at = at;
@@ -172,12 +172,12 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// Turns places of a text into bytes of it, going forward.
+/// A cursor that turns places of a text into byte offsets, going forward.
 struct Walk<'a> {
     text: &'a str,
     byte: usize,
     at: Place,
-    /// The text after the last semicolon.
+    /// The start of the text after the last semicolon.
     marked: Option<(usize, Place)>,
 }
 
@@ -200,27 +200,27 @@ impl<'a> Walk<'a> {
         self.byte
     }
 
-    /// Marks what comes after the semicolon at a place.
+    /// Marks the text after the semicolon at a place.
     fn mark(&mut self, semicolon: Place) {
         let byte = self.byte(semicolon) + 1;
         self.marked = Some((byte, Place { line: semicolon.line, column: semicolon.column + 1 }));
     }
 }
 
-/// The longest run of words and signs that neither a comma nor a parenthesis parts. What stands in such a run can be nested as
-/// deep as it is long, as sums and unions are, and is planned by functions that call themselves as deep.
+/// The maximum number of words and signs in a row without a comma or a parenthesis. Such a run can be nested as deeply
+/// as it is long, as sums and unions are, and the planner recurses as deeply.
 const LONGEST_RUN: usize = 16_000;
 
-/// Where a statement is nested too deep to be planned, if it is.
+/// Returns the place where a statement is nested too deeply to be planned, if it is.
 pub(super) fn too_deep(sql: &str) -> Option<Place> {
-    // Each of them takes a byte.
+    // Each token takes at least one byte.
     if sql.len() < LONGEST_RUN {
         return None;
     }
     let mut tokens = Vec::new();
-    // Text that cannot be read is left to the parser.
+    // The parser reports text that cannot be tokenized.
     Tokenizer::new(&GenericDialect {}, sql).with_unescape(false).tokenize_with_location_into_buf(&mut tokens).ok()?;
-    // The lengths of the runs, each within the one before, and all together.
+    // The lengths of the open runs, each nested in the one before it, and their sum.
     let (mut runs, mut all) = (vec![0_usize], 0);
     for token in &tokens {
         match &token.token {
@@ -250,7 +250,7 @@ pub(super) fn is_whole(text: &str) -> bool {
     Pieces::of(text).all(|piece| piece.is_ok_and(|piece| piece.has_ended))
 }
 
-/// The line of a text at a place.
+/// Returns the line of a text at a place.
 pub(super) fn line_at(text: &str, at: Place) -> &str {
     let line = usize::try_from(at.line).unwrap_or(usize::MAX);
     text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default()
@@ -319,7 +319,7 @@ mod tests {
     }
 
     proptest! {
-        /// However a script is cut into parts.
+        /// Checks that the number of pieces does not depend on the parts in which a script is read.
         #[test]
         fn pieces_are_those_of_all_tokens(parts in proptest::collection::vec("(SELECT|[a-z]+|'[^']{0,9}'|;|;|\n| |--[^\n]*\n|/\\*[a-z;]*\\*/|\\$\\$[a-z;]*\\$\\$|é)", 0..3000)) {
             let script = parts.join(" ");

@@ -1,4 +1,4 @@
-//! What has a secret, and how it is kept from plans and from the history.
+//! The detection of secrets in statements, which are kept out of plans and of the history.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ use super::script::Pieces;
 use ibid::program::in_sql;
 use ibid::program::store::{redacted, redacted_url};
 
-/// Puts names without secrets in the places of the URLs in FROM that have some, and gives each such URL with its name.
+/// Replaces each URL in FROM that has secrets by a name without them. Returns the URLs with their names.
 pub(super) fn take_urls(statement: &mut Statement) -> Vec<(String, String)> {
     let mut taken: Vec<(String, String)> = Vec::new();
     let Some(statement) = in_sql(statement) else { return taken };
@@ -38,11 +38,11 @@ pub(super) fn take_urls(statement: &mut Statement) -> Vec<(String, String)> {
 /// The words that mark the value of a setting or option as a secret.
 const SECRET_NAMES: [&str; 7] = ["secret", "token", "password", "passwd", "credential", "sas", "key"];
 
-/// The same, where it is a word of a name: `db_auth`, `dbAuth` and `AUTH2`, but not `author`.
+/// The words that mark a secret only as a whole word of a name: `db_auth`, `dbAuth` and `AUTH2`, but not `author`.
 const SECRET_WORDS: [&str; 10] =
     ["pw", "pwd", "passphrase", "passcode", "cred", "creds", "auth", "oauth", "authorization", "bearer"];
 
-/// The same, where it is the last word: `db_pass`, but not `pass_rate`.
+/// The word that marks a secret only as the last word of a name: `db_pass`, but not `pass_rate`.
 const LAST_SECRET_WORD: &str = "pass";
 
 /// The texts that mark a secret wherever they stand.
@@ -62,7 +62,7 @@ const SECRETS: [&str; 13] = [
     "'bearer ",
 ];
 
-/// Returns true if a text contains a name of secrets.
+/// Returns true if a text contains a name that marks a secret.
 pub(super) fn names_secret(text: &str) -> bool {
     let small = text.to_ascii_lowercase();
     let mut names = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
@@ -74,7 +74,7 @@ pub(super) fn names_secret(text: &str) -> bool {
         })
 }
 
-/// The words of a name, in small letters: `db` and `pass` of `db_pass`, `dbPass` and `DBPass2`.
+/// Splits a name into its words, in lower case: `db_pass`, `dbPass` and `DBPass2` into `db` and `pass`.
 fn words(name: &str) -> Vec<String> {
     let (mut words, mut before) = (vec![String::new()], '_');
     let mut letters = name.chars().peekable();
@@ -92,14 +92,14 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if statements or commands have, or may have, a secret in them. They need not be such that can run.
+/// Returns true if statements or commands contain, or may contain, a secret. They need not be valid.
 pub(super) fn has_secret(text: &str) -> bool {
     let small = text.to_ascii_lowercase();
     SECRETS.iter().any(|secret| small.contains(secret))
         || redacted(&small) != small
         || Pieces::of(text).any(|piece| match piece {
             Ok(piece) => sets_something(&piece.text.to_ascii_lowercase()) && names_secret(piece.text),
-            // A text that is cut short may be anything.
+            // An incomplete text may be any statement.
             Err(_) => names_secret(text),
         })
 }

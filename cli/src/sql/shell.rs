@@ -1,4 +1,4 @@
-//! What runs statements and commands, whoever gives them.
+//! The shell, which runs statements and commands from a terminal or from scripts.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -42,14 +42,14 @@ use ibid::program::{fix_statement, settle_using_columns};
 /// The byte order mark that some editors put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The deepest that scripts may include scripts.
+/// The maximum depth of scripts that include scripts.
 const DEEPEST: usize = 16;
 
 /// A session in which statements and commands run one after another.
 pub(super) struct Shell {
     run: Run,
     options: &'static RunOptions,
-    /// It says after each statement what became of it.
+    /// True at a terminal, where the outcome of each statement is printed.
     is_interactive: bool,
     called: Arc<Called>,
     state: Mutex<State>,
@@ -58,16 +58,16 @@ pub(super) struct Shell {
 /// The state that statements and commands change.
 struct State {
     parameters: Parameters,
-    /// Those that statements have named.
+    /// The parameters that statements have used.
     used: Parameters,
     writing: OutputOptions,
-    /// Where the next result goes instead.
+    /// The file that `\o` sets for the next result.
     next_output: Option<PathBuf>,
     says_time: bool,
     results: usize,
-    /// The result that goes to --output, until all statements have run.
+    /// The staged result for --output, until all statements have run.
     result: Option<StagedFile>,
-    /// Columns of what was read.
+    /// The columns of the tables and files that were read.
     columns: BTreeSet<String>,
     has_ended: bool,
 }
@@ -105,12 +105,12 @@ impl Shell {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True once it was asked to end.
+    /// Returns true once the shell was asked to end.
     pub(super) fn has_ended(&self) -> bool {
         self.state().has_ended
     }
 
-    /// Puts the result in its place, now that nothing has failed.
+    /// Commits the result of --output, after all statements have succeeded.
     pub(super) fn commit(&self) -> Result<()> {
         let mut state = self.state();
         if let Some(path) = &state.next_output {
@@ -128,23 +128,23 @@ impl Shell {
         self.run.summary_of(Vec::new(), None)
     }
 
-    /// The stores of the engine.
+    /// Returns the stores of the engine.
     pub(super) fn stores(&self) -> &Arc<Stores> {
         self.run.engine.stores()
     }
 
-    /// The end of the command.
+    /// Returns the outcome of the command.
     pub(super) fn ending(&self) -> Ending {
         if self.called.has_left_out() { Ending::NotStrict } else { Ending::Done }
     }
 
-    /// The names that there are.
+    /// Returns the names that statements can use now.
     pub(super) async fn names(&self) -> Names {
         let columns = self.state().columns.clone();
         Names::with_columns(&self.run.workspace.session, &columns).await
     }
 
-    /// Runs a script, up to the first piece of it that fails. `from` is what it is called; what was typed has no name.
+    /// Runs a script up to the first piece that fails. `from` is the name of the script, or empty for typed text.
     pub(super) fn run_script<'a>(&'a self, from: &'a str, script: &'a str, depth: usize) -> BoxFuture<'a, Result<()>> {
         async move {
             let script = script.strip_prefix(BYTE_ORDER_MARK).unwrap_or(script);
@@ -158,7 +158,7 @@ impl Shell {
                     Err(error) => Err(placed(&error.message, script, from, Place::START, Some(error.at))),
                 };
                 match outcome {
-                    // Whoever read our output has seen enough; what goes elsewhere is still wanted.
+                    // The reader of standard output closed it, but later results that go to files are still wanted.
                     Err(error) if is_of_closed_stdout(&error) => {}
                     outcome => outcome?,
                 }
@@ -183,7 +183,7 @@ impl Shell {
         })?;
         {
             let state = self.state();
-            // The result of --output takes its place at the end.
+            // The result of --output is committed at the end and must not overwrite the script.
             let mut output = Places::default();
             state.writing.output.iter().try_for_each(|file| output.take(file))?;
             output.refuse(path)?;
@@ -226,14 +226,14 @@ impl Shell {
         Ok(())
     }
 
-    /// Runs a statement. The further files of the methods that it calls take their places when it is done.
+    /// Runs a statement. If it succeeds, commits the further files of the methods that it calls.
     async fn run_delivering(&self, statement: Statement) -> Result<Option<u64>> {
         let is_explained = is_explained(&statement);
         self.called.begin_statement(self.state().next_output.as_deref())?;
         let outcome = self.run_guarded(statement).await;
         let found = self.called.files();
         match &outcome {
-            // It writes nothing.
+            // An explained statement writes nothing.
             _ if is_explained => {}
             Err(error) if !is_of_closed_stdout(error) => {}
             _ => found.into_iter().try_for_each(StagedFile::commit)?,
@@ -241,7 +241,7 @@ impl Shell {
         outcome
     }
 
-    /// Runs a statement, and says which file it is if what it reads is damaged.
+    /// Runs a statement. If a file that it reads is damaged, the error names the file.
     async fn run_guarded(&self, mut statement: Statement) -> Result<Option<u64>> {
         let workspace = &self.run.workspace;
         let hidden = self.hide_secrets(&mut statement).await?;
@@ -260,7 +260,7 @@ impl Shell {
         outcome
     }
 
-    /// Runs a statement, and says how many rows it gave or wrote.
+    /// Runs a statement, and returns the number of rows that it returned or wrote.
     async fn run_planned(&self, mut statement: Statement) -> Result<Option<u64>> {
         settle_using_columns(&mut statement)?;
         if let Some(columns) = self.columns_of_file(&statement).await? {
@@ -268,7 +268,7 @@ impl Shell {
         }
         match self.run.workspace.run_statement(statement).await? {
             Outcome::Rows(frame) => {
-                // A statement that cannot be planned is an error, not a row among those of the plan.
+                // If the query of an EXPLAIN cannot be planned, that is an error, not a row of the plan.
                 for query in explained_queries(frame.logical_plan()) {
                     self.run.workspace.session.state().create_physical_plan(query).await?;
                 }
@@ -279,11 +279,12 @@ impl Shell {
         }
     }
 
-    /// Returns the rows of SHOW COLUMNS for a file, which is not among the tables where it looks, and of a table whose name it takes for SQL.
+    /// Returns the rows of SHOW COLUMNS for a file, which is not in the information schema, and for a table whose name
+    /// contains a quote mark, which SHOW COLUMNS would parse as SQL.
     async fn columns_of_file(&self, statement: &Statement) -> Result<Option<DataFrame>> {
         let Statement::Statement(statement) = statement else { return Ok(None) };
         let ast::Statement::ShowColumns { show_options, extended, full } = statement.as_ref() else { return Ok(None) };
-        // With more it is none that is known.
+        // Statements with other clauses are not handled here.
         let ast::ShowStatementOptions {
             show_in: Some(ast::ShowStatementIn { parent_type: None, parent_name: Some(name), .. }),
             starts_with: None,
@@ -300,7 +301,7 @@ impl Shell {
         if session.table_exist(file.clone())? && !name.value.contains('\'') {
             return Ok(None);
         }
-        // A name that is no file, either, is an error of the statement.
+        // If the name is no file either, the statement itself reports the error.
         let Ok(table) = session.table_provider(file.clone()).await else { return Ok(None) };
         let apart = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
         apart.register_table(file, table)?;
@@ -312,13 +313,14 @@ impl Shell {
         Ok(Some(apart.sql(&format!("SELECT {columns} FROM information_schema.columns")).await?))
     }
 
-    /// Has objects whose URLs have secrets read by names without, which plans show. Gives those names.
+    /// Registers objects whose URLs have secrets under names without secrets, because plans show the names. Returns the
+    /// names.
     async fn hide_secrets(&self, statement: &mut Statement) -> Result<Vec<String>> {
         let session = &self.run.workspace.session;
         let mut tables = Vec::new();
         for (url, name) in take_urls(statement) {
             let table = session.table_provider(bare(&url)).await?;
-            // A statement that was interrupted may have left it.
+            // An interrupted statement may have left a table with this name.
             session.deregister_table(bare(&name))?;
             session.register_table(bare(&name), table)?;
             tables.push(name);
@@ -326,7 +328,7 @@ impl Shell {
         Ok(tables)
     }
 
-    /// Notes the columns of what a query reads, to complete them.
+    /// Notes the columns of the tables that a query reads, for completion.
     fn note_columns(&self, plan: &LogicalPlan) {
         if !self.is_interactive {
             return;
@@ -341,12 +343,12 @@ impl Shell {
         debug_assert!(noted.is_ok(), "nothing here fails");
     }
 
-    /// The parameters of a result: those that statements have named so far.
+    /// Returns the parameters to note in a result: those that statements have used so far, without secrets.
     fn noted(&self) -> Parameters {
         self.state().used.clone().without(names_secret)
     }
 
-    /// Writes a result and says how many rows it has.
+    /// Writes a result and returns its number of rows.
     async fn write(&self, rows: DataFrame) -> Result<u64> {
         let next = self.state().next_output.clone();
         if let Some(path) = next {
@@ -355,7 +357,7 @@ impl Shell {
             }
             let writing = self.state().writing.beside(&path);
             let count = self.run.write_with(rows, &writing, &self.noted()).await?;
-            // A statement that fails or is interrupted has no result.
+            // The file of a statement that fails or is interrupted stays set for the next result.
             self.state().next_output = None;
             return Ok(count);
         }
@@ -381,7 +383,7 @@ impl Shell {
         }
     }
 
-    /// Writes rows to standard output, if anybody still reads it.
+    /// Writes rows to standard output, unless it was closed.
     async fn print(&self, rows: DataFrame, writing: &OutputOptions) -> Result<u64> {
         if stdout_is_closed() { Ok(0) } else { self.run.write_with(rows, writing, &self.noted()).await }
     }
@@ -402,7 +404,7 @@ impl Shell {
     }
 
     async fn command(&self, from: &str, piece: &Piece<'_>, depth: usize) -> Result<()> {
-        // An error in an included script has its place there.
+        // An error in an included script already names its place in that script.
         if let Ok(Command::Include(path)) = Command::of(piece.text) {
             let missing = !path.exists();
             return self
@@ -451,19 +453,19 @@ impl Shell {
         Ok(())
     }
 
-    /// Prints what a command lists.
+    /// Prints the rows that a command lists.
     async fn write_listed(&self, rows: DataFrame) -> Result<()> {
         let writing = OutputOptions { output: None, ..self.state().writing.clone() };
         self.print(rows, &writing).await.map(drop)
     }
 
-    /// Says what went wrong with something that was typed.
+    /// Prints the error of a typed statement or command.
     pub(super) fn say_error(&self, error: &anyhow::Error) {
         say(&describe(error));
     }
 }
 
-/// The text of a script.
+/// Decodes a script, which must be UTF-8.
 pub(super) fn text_of(script: Vec<u8>) -> io::Result<String> {
     String::from_utf8(script).map_err(|error| {
         let (at, script) = (error.utf8_error().valid_up_to(), error.as_bytes());
@@ -476,22 +478,22 @@ pub(super) fn text_of(script: Vec<u8>) -> io::Result<String> {
     })
 }
 
-/// Returns the error that a file was named for a result, and none came.
+/// Returns the error for an output file that got no result.
 fn no_rows(path: &Path) -> String {
     format!("no statement gives rows for {}; leave out --output, or \\o", path.display())
 }
 
-/// Writes a text to standard output, if anybody still reads it.
+/// Writes a text to standard output, unless it was closed.
 fn print_text(text: &str) -> io::Result<()> {
     if stdout_is_closed() { Ok(()) } else { Stdout.write_all(text.as_bytes()) }
 }
 
-/// The name of a table whose name is no plain word.
+/// Returns a reference to a table by its name alone, even if the name is no plain word.
 fn bare(table: &str) -> TableReference {
     TableReference::bare(table)
 }
 
-/// Returns true if a statement is only explained, now or when what it prepares is run.
+/// Returns true if a statement is an EXPLAIN, or prepares one.
 fn is_explained(statement: &Statement) -> bool {
     match statement {
         Statement::Explain(_) => true,
@@ -504,7 +506,7 @@ fn is_explained(statement: &Statement) -> bool {
     }
 }
 
-/// The queries whose plan is to be shown.
+/// Returns the queries whose plans an EXPLAIN shows.
 fn explained_queries(plan: &LogicalPlan) -> Vec<&LogicalPlan> {
     let LogicalPlan::Explain(explained) = plan else { return Vec::new() };
     match explained.plan.as_ref() {

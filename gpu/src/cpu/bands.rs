@@ -3,8 +3,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Task;
 
-/// Where codes that differ in at most `d` bits agree: cut into `d + 1` bands, they have at least one whole band in common. A
-/// table for each band gives the rows that have a query's bits there (Greene, Parnas, Yao 1994: multi-index hashing).
+/// The tables of bands (multi-index hashing; Greene, Parnas, Yao 1994). Codes that differ in at most `d` bits and are
+/// cut into `d + 1` bands have at least one whole band in common. A table for each band gives the rows that have a
+/// query's bits there.
 #[derive(Debug)]
 pub(crate) struct Bands {
     tables: Vec<Table>,
@@ -13,12 +14,13 @@ pub(crate) struct Bands {
 #[derive(Debug)]
 struct Table {
     band: Band,
-    /// The rows by the slots of their bands, ascending within a slot; those of slot `s` are `starts[s]..starts[s + 1]`.
+    /// The rows by the slots of their bands, ascending within a slot. The rows of slot `s` are at
+    /// `starts[s]..starts[s + 1]`.
     rows: Vec<u32>,
     starts: Vec<u32>,
 }
 
-/// Some bits of a code, and how many slots their values are put into.
+/// Some bits of a code, and the number of bits of the slots for their values.
 #[derive(Debug, Clone)]
 struct Band {
     bits: Range<u32>,
@@ -26,7 +28,7 @@ struct Band {
 }
 
 impl Band {
-    /// All bands for that many different bits; none where codes have too few bits.
+    /// Returns all bands for up to `highest` different bits; none where codes have too few bits.
     fn all(bits: u32, highest: u32, rows: u32) -> Vec<Self> {
         if highest >= bits {
             return Vec::new();
@@ -40,7 +42,7 @@ impl Band {
         (0..bands).map(band).collect()
     }
 
-    /// Up to 64 of its bits, the lowest ones.
+    /// Returns up to 64 bits of the band, the lowest ones.
     fn value(&self, code: &[u32]) -> u64 {
         let mut value = 0_u64;
         let mut at = self.bits.start;
@@ -65,7 +67,7 @@ impl Band {
         usize::try_from(slot).unwrap_or(usize::MAX)
     }
 
-    /// Whether two codes agree in all bits of the band.
+    /// Returns true if two codes agree in all bits of the band.
     fn agree(&self, a: &[u32], b: &[u32]) -> bool {
         let mut at = self.bits.start;
         while at < self.bits.end {
@@ -81,19 +83,19 @@ impl Band {
     }
 }
 
-/// How much work bands would be.
+/// An estimate of the work with bands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimate {
     /// The number of tables.
     pub(crate) bands: u32,
-    /// Their memory, in bytes.
+    /// The memory of the tables, in bytes.
     pub(crate) memory: u64,
-    /// The share of pairs that agree in a slot, the sum for all tables; more than 1 where most do in several.
+    /// The share of pairs that agree in a slot, summed over all tables; more than 1 where most pairs agree in several.
     pub(crate) candidates: f64,
 }
 
 impl Estimate {
-    /// From a sample of queries and rows; none where codes cannot be cut into so many bands.
+    /// Estimates from a sample of queries and rows; `None` where codes cannot be cut into `highest + 1` bands.
     pub(crate) fn new(task: &Task<'_>, highest: u32) -> Option<Self> {
         let (queries, rows) = (task.queries(), task.rows());
         let bands = Band::all(task.width().bits(), highest, rows.len());
@@ -109,7 +111,7 @@ impl Estimate {
             for query in some_queries() {
                 let slot = band.slot(queries.code(query));
                 let (first, after) = (slots.partition_point(|s| *s < slot), slots.partition_point(|s| *s <= slot));
-                // A row of a self-join meets itself in the sample, and in the join does not.
+                // A row of a self-join meets itself in the sample, but not in the join.
                 let itself = task.is_self_join() && query.is_multiple_of(row_stride);
                 met += (after - first).saturating_sub(usize::from(itself)) as u64;
             }
@@ -121,7 +123,7 @@ impl Estimate {
 }
 
 impl Bands {
-    /// Makes the tables; none where codes cannot be cut into so many bands.
+    /// Makes the tables; `None` where codes cannot be cut into `highest + 1` bands.
     pub(crate) fn new(task: &Task<'_>, highest: u32, threads: usize) -> Option<Self> {
         let bands = Band::all(task.width().bits(), highest, task.rows().len());
         let next = AtomicUsize::new(0);
@@ -157,7 +159,8 @@ impl Bands {
                 if !task.matches(query, *row) {
                     continue;
                 }
-                // Given where they first agree, each is given once; one that shares a slot alone agrees elsewhere.
+                // A pair is found in the first band in which its codes agree, so each is found once. A pair that only
+                // shares a slot agrees in another band.
                 let other = task.rows().code(*row);
                 let before = &self.tables[..number];
                 if table.band.agree(code, other) && !before.iter().any(|table| table.band.agree(code, other)) {
@@ -180,7 +183,7 @@ impl Table {
             sum += *start;
             *start = sum;
         }
-        // Each slot is filled from its start, which moves to the start of the next one, and is moved back.
+        // Filling a slot moves its start to the start of the next one. The starts are moved back afterwards.
         let mut rows = vec![0; task.rows().len() as usize];
         for (code, row) in codes.zip(0_u32..) {
             let start = &mut starts[band.slot(code)];

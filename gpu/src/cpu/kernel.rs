@@ -1,18 +1,19 @@
-//! Distances of many codes at once, on what the processor has: the compiler makes the vector instructions, once for each
-//! target that is listed, and the one that fits is chosen at run time.
+//! Distances of many codes at once, with the vector instructions of the processor. The compiler generates them once for
+//! each target that is listed, and the target that fits is chosen at run time.
 //!
-//! Rows stand byte by byte: the first bytes of 64 rows, their second bytes, and so on. Distances are then sums of bytes that no
-//! lane shares, which AVX-512 (BITALG) and NEON count with one instruction, and AVX2 with two look-ups.
+//! Rows are stored byte by byte: the first bytes of 64 rows, their second bytes, and so on. So each lane sums the bits
+//! of one row, byte by byte. AVX-512 (BITALG) and NEON count the bits of bytes with one instruction, and AVX2 with two
+//! look-ups.
 
 use multiversion::multiversion;
 
-/// How many rows stand side by side.
+/// The number of rows that are stored side by side.
 pub(crate) const LANES: usize = 64;
 
 /// The bytes of 64 rows, column by column.
 pub(crate) type Group<const BYTES: usize> = [[u8; LANES]; BYTES];
 
-/// Puts codes, side by side in `codes`, into groups; lanes without a code are left as they were.
+/// Transposes `codes` into groups; lanes without a code are left as they were.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vbmi", "x86_64+avx2"))]
 pub(crate) fn transpose<const BYTES: usize>(codes: &[[u8; BYTES]], groups: &mut [Group<BYTES>]) {
     for (codes, group) in codes.chunks(LANES).zip(groups) {
@@ -32,9 +33,10 @@ pub(crate) fn transpose<const BYTES: usize>(codes: &[[u8; BYTES]], groups: &mut 
     }
 }
 
-/// Finds, for each query, the rows whose distance is at most `highest` for that query: as numbers of queries and of rows.
+/// Finds, for each query, the rows whose distance is at most the entry of the query in `highest`. Adds the numbers of
+/// the query and the row to `found`.
 ///
-/// Distances above 255 are taken for 255. `distances` is scratch memory, as long as `groups`.
+/// Distances above 255 count as 255. `distances` is scratch memory, as long as `groups`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512bitalg+avx512vpopcntdq", "x86_64+avx2"))]
 pub(crate) fn scan<const BYTES: usize>(
     groups: &[Group<BYTES>],
@@ -45,7 +47,7 @@ pub(crate) fn scan<const BYTES: usize>(
 ) {
     for ((query, highest), number) in queries.iter().zip(highest).zip(0_u32..) {
         let distances = &mut distances[..groups.len()];
-        // The bytes of sixteen columns of a query stay in registers, which those of more do not.
+        // The bytes of sixteen columns of a query stay in registers; more columns do not.
         let (parts, rest) = query.as_chunks::<16>();
         let mut lowest = [0; LANES];
         for (number, part) in parts.iter().enumerate() {
@@ -66,7 +68,8 @@ pub(crate) fn scan<const BYTES: usize>(
     }
 }
 
-/// Adds the distances in some columns to those so far, of which there are none at first, and gives the least in each lane.
+/// Adds the distances in some columns to `distances`, or sets `distances` to them if `first` is true. Returns the least
+/// distance in each lane.
 #[inline(always)]
 fn add<'a, const COLUMNS: usize>(
     groups: impl IntoIterator<Item = &'a Group<COLUMNS>>,

@@ -16,19 +16,19 @@ use crate::order::Order;
 use crate::search::{Backend, Collected, Hit, Tile, Tiles, sort};
 use crate::{Bound, Result, Task, Width};
 
-/// When tables of bands are used instead of comparing all pairs. The answers are the same.
+/// The use of tables of bands instead of comparing all pairs. The answers are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UseBands {
-    /// Where that is less work, by an estimate from a sample of the codes.
+    /// Tables are used where they are less work, by an estimate from a sample of the codes.
     #[default]
     Auto,
-    /// Never.
+    /// Tables are never used.
     Never,
-    /// Wherever codes have more bits than may differ.
+    /// Tables are used wherever codes have more bits than may differ.
     Always,
 }
 
-/// Searches on the cores of the machine.
+/// A back end that searches on the cores of the machine.
 #[derive(Debug, Clone)]
 pub struct Cpu {
     threads: usize,
@@ -49,31 +49,32 @@ impl Default for Cpu {
 }
 
 impl Cpu {
-    /// On that many threads; by default as many as there are cores.
+    /// Sets the number of threads; by default it is the number of cores.
     #[must_use]
     pub fn with_threads(self, threads: NonZero<usize>) -> Self {
         Self { threads: threads.get(), ..self }
     }
 
-    /// When tables of bands are used.
+    /// Sets when tables of bands are used.
     #[must_use]
     pub fn with_bands(self, bands: UseBands) -> Self {
         Self { bands, ..self }
     }
 
-    /// How many bytes of memory tables of bands may take, where they are used by choice; by default 1 GiB.
+    /// Sets the most bytes of memory that tables of bands may take where [`UseBands::Auto`] chooses them; by default 1
+    /// GiB.
     #[must_use]
     pub fn with_bands_memory(self, bands_memory: u64) -> Self {
         Self { bands_memory, ..self }
     }
 
-    /// How many hits a tile may have; by default 2²², 32 MiB. Tiles with more are done in smaller parts.
+    /// Sets the most hits that a tile may have; by default 2²², 32 MiB. Tiles with more are done in smaller parts.
     #[must_use]
     pub fn with_hits_per_tile(self, hits: usize) -> Self {
         Self { hits_per_tile: hits.max(1), ..self }
     }
 
-    /// Whether bands are less work than all pairs.
+    /// Returns true if bands are to be used: by the option, or because they are less work than all pairs.
     fn choose_bands(&self, task: &Task<'_>, highest: u32) -> bool {
         match self.bands {
             UseBands::Never => return false,
@@ -92,7 +93,7 @@ impl Cpu {
         let (put, find, compare) = (12.0, 60.0, 6.0);
         let bands = f64::from(highest) + 1.0;
         let fixed = rows * bands * put / threads.min(bands) + queries * bands * find / threads;
-        // Most often this says no, without a look at the codes.
+        // This is mostly false already, without a look at the codes.
         fixed < scan
             && Estimate::new(task, highest).is_some_and(|estimate| {
                 let all = fixed + pairs * estimate.candidates * compare / threads;
@@ -140,12 +141,12 @@ impl Backend for Cpu {
     }
 }
 
-/// What a thread gave. A panic in it goes on in the thread that waits for it.
+/// Returns the result of a thread. A panic in it continues in the thread that waits for it.
 fn join<T>(worker: std::thread::ScopedJoinHandle<'_, T>) -> T {
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// How long a thread takes to compare a byte of a code with a byte of another, measured once.
+/// Returns the time that a thread takes to compare a byte of a code with a byte of another, measured once.
 fn nanoseconds_per_byte() -> f64 {
     static MEASURED: OnceLock<f64> = OnceLock::new();
     *MEASURED.get_or_init(|| {
@@ -162,7 +163,7 @@ fn nanoseconds_per_byte() -> f64 {
     })
 }
 
-/// The hits of a tile, which several threads find, up to a limit.
+/// The number of hits of a tile, which several threads find, up to a limit.
 struct Found {
     count: AtomicUsize,
     limit: usize,
@@ -174,7 +175,7 @@ impl Found {
         Self { count: AtomicUsize::new(0), limit, too_many: AtomicBool::new(false) }
     }
 
-    /// Counts new hits; whether there is room for them.
+    /// Counts new hits. Returns true if there is room for them.
     fn add(&self, hits: usize) -> bool {
         if hits > 0 && self.count.fetch_add(hits, Ordering::Relaxed) + hits > self.limit {
             self.too_many.store(true, Ordering::Relaxed);
@@ -206,30 +207,30 @@ impl Found {
     }
 }
 
-/// How many bytes of rows a thread compares with all queries of a tile at a time. They stay in its first-level cache.
+/// The bytes of rows that a thread compares with all queries of a tile at a time. They stay in its first-level cache.
 const BLOCK: usize = 16 << 10;
 
-/// How many bytes a thread compares in a tile, about: some hundredths of a second.
+/// The approximate number of bytes that a thread compares in a tile: some hundredths of a second.
 const TILE_BYTES: u64 = 1 << 32;
 
-/// Within so many rows these may move.
+/// The number of rows of a block within which rows may be reordered.
 const SORTED_ROWS: u32 = 1 << 16;
 
-/// Compares all pairs.
+/// The tiles of a search that compares all pairs.
 struct ScanTiles<'a, const BYTES: usize> {
     cpu: &'a Cpu,
     task: &'a Task<'a>,
     tile: Option<Tile>,
-    /// The queries of the tile before, byte by byte.
+    /// The queries of the previous tile, byte by byte.
     queries: Vec<[u8; BYTES]>,
     queries_are: Range<u32>,
     order: Order,
-    /// [`running_maximum`] of the table of bounds.
+    /// The [`running_maximum`] of the table of bounds.
     highest: Vec<u32>,
 }
 
 impl<'a, const BYTES: usize> ScanTiles<'a, BYTES> {
-    /// How many rows a block has.
+    /// The number of rows of a block.
     #[expect(clippy::cast_possible_truncation, reason = "a block is small")]
     const ROWS: u32 = (BLOCK / BYTES) as u32;
 
@@ -242,7 +243,7 @@ impl<'a, const BYTES: usize> ScanTiles<'a, BYTES> {
         Self { cpu, task, tile: None, queries: Vec::new(), queries_are: 0..0, order, highest }
     }
 
-    /// Compares the rows at some places with queries, and gives hits to `hits`, while there is room for them.
+    /// Compares the rows at some places with queries, and adds hits to `hits` while there is room for them.
     fn block(&self, tile: &Tile, places: Range<u32>, scratch: &mut Scratch<BYTES>, found: &Found, hits: &mut Vec<Hit>) {
         let queries = self.task.queries_of(tile.queries.clone(), places.clone());
         if queries.is_empty() {
@@ -299,10 +300,10 @@ impl<'a, const BYTES: usize> ScanTiles<'a, BYTES> {
     }
 }
 
-/// How many queries are compared with a block before their hits are looked at.
+/// The number of queries that are compared with a block before their hits are checked.
 const QUERIES_PER_SCAN: usize = 128;
 
-/// Memory of a thread.
+/// The buffers of a thread.
 struct Scratch<const BYTES: usize> {
     codes: Vec<[u8; BYTES]>,
     groups: Vec<Group<BYTES>>,
@@ -324,7 +325,7 @@ impl<const BYTES: usize> Scratch<BYTES> {
     }
 }
 
-/// The bytes of each code, the lowest first.
+/// Returns the bytes of each code, the lowest first.
 fn codes_of<const BYTES: usize>(words: &[u32]) -> impl Iterator<Item = [u8; BYTES]> {
     words.chunks_exact(BYTES / 4).map(|code| {
         let mut bytes = [0; BYTES];
@@ -343,7 +344,7 @@ impl<const BYTES: usize> Tiles for ScanTiles<'_, BYTES> {
     fn end_of_tile(&self, queries: Range<u32>, from: u32) -> u32 {
         let threads = self.cpu.threads as u64;
         let bytes = u64::from(queries.end - queries.start).max(1) * BYTES as u64;
-        // Several blocks for each thread, or the last one keeps the others waiting.
+        // Several blocks for each thread, so that the last one does not keep the others waiting.
         let rows = (TILE_BYTES * threads / bytes).max(u64::from(Self::ROWS) * threads * 8);
         let end = from.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX));
         self.order.end_of_tile(from, end)
@@ -384,7 +385,7 @@ impl<const BYTES: usize> Tiles for ScanTiles<'_, BYTES> {
     }
 }
 
-/// Looks queries up in tables of bands.
+/// The tiles of a search that looks queries up in tables of bands.
 struct BandTiles<'a> {
     cpu: &'a Cpu,
     task: &'a Task<'a>,

@@ -2,34 +2,34 @@ use std::fmt;
 
 use crate::{Error, Result};
 
-/// Names the adapter to take, a software adapter too: part of its name, in any case.
+/// The environment variable that names the adapter to take, a software adapter too: part of its name, in any case.
 pub(crate) const VARIABLE: &str = "IBID_GPU_ADAPTER";
 
-/// Whether to search on a GPU.
+/// The choice of searching on a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Choice {
-    /// On one that is there, but not on one that is made of software, unless it is named.
+    /// A GPU, if there is one. A software adapter is taken only if it is named.
     #[default]
     Auto,
-    /// On one, made of software where there is no other; an error where there is none.
+    /// A GPU, or a software adapter where there is no other; an error where there is none.
     On,
-    /// On none.
+    /// No GPU.
     Off,
 }
 
-/// A GPU that is there, or software that acts as one.
+/// A GPU of this machine, or software that acts as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Adapter {
     /// The name of the device.
     pub name: String,
-    /// By which interface it is used: Vulkan, Metal or Dx12.
+    /// The interface by which it is used: Vulkan, Metal or Dx12.
     pub backend: String,
     /// The driver and its version.
     pub driver: String,
-    /// What it is: DiscreteGpu, IntegratedGpu, VirtualGpu, Cpu or Other.
+    /// The kind of device: DiscreteGpu, IntegratedGpu, VirtualGpu, Cpu or Other.
     pub kind: String,
-    /// Whether it is software on the processor, as Mesa's lavapipe.
+    /// True if it is software on the processor, such as Mesa's lavapipe.
     pub is_software: bool,
     /// The largest buffer, in bytes.
     pub max_buffer_size: u64,
@@ -64,7 +64,7 @@ impl fmt::Display for Adapter {
     }
 }
 
-/// All adapters of this machine, those first that would be taken first.
+/// Returns all adapters of this machine, in the order in which they would be taken.
 pub fn adapters() -> Vec<Adapter> {
     enumerate().iter().map(Adapter::new).collect()
 }
@@ -87,7 +87,7 @@ fn enumerate() -> Vec<wgpu::Adapter> {
     adapters
 }
 
-/// The adapter to take.
+/// Returns the adapter to take.
 pub(crate) fn choose(choice: Choice, name: Option<&str>) -> Result<wgpu::Adapter> {
     let adapters = enumerate();
     let names = || {

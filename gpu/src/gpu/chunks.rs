@@ -6,11 +6,11 @@ use super::device::Device;
 use crate::order::Order;
 use crate::{Bound, Codes, Error, Result, Task};
 
-/// Codes on the device, with their sizes where bounds depend on these.
+/// Codes on the device, with their sizes where bounds depend on sizes.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub(crate) codes: wgpu::Buffer,
-    /// Size and number of each row.
+    /// The size and the number of each row.
     pub(crate) facts: wgpu::Buffer,
 }
 
@@ -18,20 +18,20 @@ pub(crate) struct Chunk {
 #[derive(Debug)]
 pub(crate) struct Chunks {
     rows_per_chunk: u32,
-    /// The chunks on the device; those used last at the end.
+    /// The chunks on the device; the most recently used are at the end.
     resident: VecDeque<(u32, Chunk)>,
     most: usize,
     pub(crate) order: Order,
 }
 
 impl Chunks {
-    /// Rows move within blocks of at most this many.
+    /// The most rows of a block within which rows may be reordered.
     const SORTED_ROWS: u32 = 1 << 16;
 
     pub(crate) fn new(device: &Device, tuning: Tuning, task: &Task<'_>) -> Self {
         let limit = device.limits.max_storage_buffer_binding_size.min(device.limits.max_buffer_size);
         let bytes = tuning.chunk_bytes.min(limit);
-        // Facts are eight bytes a row.
+        // Facts are eight bytes per row.
         let rows = u32::try_from(bytes / task.width().bytes().max(8) as u64).unwrap_or(u32::MAX).max(1);
         let block = Self::SORTED_ROWS.min(1 << rows.ilog2());
         let rows_per_chunk = rows / block * block;
@@ -40,14 +40,14 @@ impl Chunks {
         Self { rows_per_chunk, resident: VecDeque::new(), most, order: Order::new(task, block) }
     }
 
-    /// The number of the chunk with a place, and where that chunk begins and ends.
+    /// Returns the number of the chunk with a place, and the range of places of that chunk.
     pub(crate) fn of(&self, place: u32) -> (u32, Range<u32>) {
         let number = place / self.rows_per_chunk;
         let start = number * self.rows_per_chunk;
         (number, start..start.saturating_add(self.rows_per_chunk))
     }
 
-    /// Brings a chunk onto the device, if it is not there.
+    /// Loads a chunk onto the device, if it is not there.
     pub(crate) fn load(&mut self, device: &Device, task: &Task<'_>, number: u32) -> Result<&Chunk> {
         if let Some(at) = self.resident.iter().position(|(resident, _)| *resident == number) {
             let found = self.resident.remove(at);
@@ -64,8 +64,9 @@ impl Chunks {
         Ok(chunk)
     }
 
-    /// Buffers for a chunk: new ones while there is room. Then those are used again that were used last but for one: rows
-    /// come again in the same order, so that all others stay; and while the one before is being searched, another is sent.
+    /// Returns buffers for a chunk: new ones while there is room. After that it reuses the buffers that were used last
+    /// but one. Rows come again in the same order, so that all other chunks stay; and another chunk is sent while the
+    /// one before it is being searched.
     fn free(&mut self, device: &Device, task: &Task<'_>) -> Result<Chunk> {
         if self.resident.len() < self.most {
             match Self::create(device, task, self.rows_per_chunk) {
@@ -104,12 +105,14 @@ impl Chunks {
     }
 }
 
-/// Sizes beyond the table look up its last entry, whatever is added; so that the sum of two has 32 bits.
+/// Limits a size to the table. Sizes beyond the table look up its last entry, whatever is added. So the sum of two
+/// sizes fits into 32 bits.
 pub(crate) fn size_for_table(size: u32, table: &[u32]) -> u32 {
     size.min(u32::try_from(table.len() - 1).unwrap_or(u32::MAX >> 1))
 }
 
-/// Codes and sizes of some queries or rows by their numbers, for a shader that looks for them there.
+/// Writes the codes and sizes of some queries or rows in the order of their numbers, for a shader that looks them up by
+/// number.
 pub(crate) fn in_order(
     device: &Device,
     codes: Codes<'_>,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::adapter::{self, Adapter, Choice};
 use crate::{Error, Result, Width};
 
-/// A device at work, its queue, its shaders, and what has gone wrong with it.
+/// An open device, its queue, its shaders, and the error that it has had.
 #[derive(Debug)]
 pub(crate) struct Device {
     pub(crate) adapter: Adapter,
@@ -18,7 +18,7 @@ pub(crate) struct Device {
     mask: [OnceLock<wgpu::ComputePipeline>; 8],
 }
 
-/// What a shader is for.
+/// The purpose of a shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shader {
     Search,
@@ -42,7 +42,7 @@ impl Device {
         let (of_errors, of_loss) = (Arc::clone(&wrong), Arc::clone(&wrong));
         device.on_uncaptured_error(Arc::new(move |error| note(&of_errors, error_of(&error))));
         device.set_device_lost_callback(move |reason, message| {
-            // It comes first: what fails afterwards, fails by it.
+            // The loss replaces any other error: later failures are caused by it.
             let lost = Error::DeviceLost(format!("{reason:?}: {message}"));
             *of_loss.lock().unwrap_or_else(PoisonError::into_inner) = Some(lost);
         });
@@ -50,17 +50,17 @@ impl Device {
         Ok(Self { adapter, device, queue, limits, wrong, search: Default::default(), mask: Default::default() })
     }
 
-    /// An error if anything has gone wrong so far.
+    /// Returns an error if anything has gone wrong so far.
     pub(crate) fn check(&self) -> Result<()> {
         let wrong = || self.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if matches!(wrong(), Some(Error::Device(_))) {
-            // What is done with a lost device fails, before it is asked whether it was lost.
+            // An operation on a lost device fails before the device reports the loss; polling makes it report.
             let _ = self.poll(wgpu::PollType::Poll);
         }
         wrong().map_or(Ok(()), Err)
     }
 
-    /// Lets the device report what is done. wgpu panics where the driver fails.
+    /// Lets the device report finished work. wgpu panics where the driver fails.
     fn poll(&self, how: wgpu::PollType) -> Result<()> {
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(how))) {
             Ok(Ok(_)) => Ok(()),
@@ -69,7 +69,7 @@ impl Device {
         }
     }
 
-    /// The shader for codes of a width, with bounds by sizes or with one bound.
+    /// Returns the shader for codes of a width, with bounds by sizes or with one bound.
     pub(crate) fn pipeline(&self, shader: Shader, width: Width, sized: bool) -> Result<&wgpu::ComputePipeline> {
         let number = width as usize * 2 + usize::from(sized);
         let (pipelines, source, entry_point) = match shader {
@@ -110,7 +110,7 @@ impl Device {
         })
     }
 
-    /// Parameters, then buffers that are read, and last one that is written.
+    /// Returns the layout of the bindings: parameters, then buffers that are read, and last one that is written.
     fn layout(&self, shader: Shader) -> wgpu::BindGroupLayout {
         let written = match shader {
             Shader::Search => 6,
@@ -143,7 +143,7 @@ impl Device {
         self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
     }
 
-    /// A buffer of that many bytes, or an error where there is no memory for it.
+    /// Returns a buffer of that many bytes, or an error where there is no memory for it.
     pub(crate) fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         let most = match usage.contains(wgpu::BufferUsages::STORAGE) {
             true => self.limits.max_buffer_size.min(self.limits.max_storage_buffer_binding_size),
@@ -162,19 +162,19 @@ impl Device {
         }
     }
 
-    /// A buffer that shaders read, and that can be written to.
+    /// Returns a buffer that shaders read, and that can be written to.
     pub(crate) fn input(&self, label: &str, bytes: u64) -> Result<wgpu::Buffer> {
         self.buffer(label, bytes, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST)
     }
 
-    /// Writes to the beginning of a buffer, when what was submitted before is done.
+    /// Writes to the beginning of a buffer, after all work that was submitted before.
     pub(crate) fn write<T: bytemuck::NoUninit>(&self, buffer: &wgpu::Buffer, values: &[T]) {
         if !values.is_empty() {
             self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(values));
         }
     }
 
-    /// Submits what was recorded, and begins to map a buffer, so that it can be read when that is done.
+    /// Submits the recorded commands, and begins to map a buffer, so that it can be read when they are done.
     pub(crate) fn submit(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -182,12 +182,12 @@ impl Device {
         bytes: u64,
     ) -> Result<wgpu::SubmissionIndex> {
         let submission = self.queue.submit([encoder.finish()]);
-        // Whether it was mapped is asked when the submission is done.
+        // The result of mapping is checked when the submission is done.
         read.slice(..bytes).map_async(wgpu::MapMode::Read, |_| {});
         self.check().map(|()| submission)
     }
 
-    /// Waits for a submission, reads the beginning of the buffer that was mapped with it, and gives the buffer back.
+    /// Waits for a submission, reads the beginning of the buffer that was mapped with it, and unmaps the buffer.
     pub(crate) fn read<T>(
         &self,
         submission: wgpu::SubmissionIndex,
@@ -205,7 +205,7 @@ impl Device {
         Ok(value)
     }
 
-    /// Waits until all is done that was submitted.
+    /// Waits until all submitted work is done.
     pub(crate) fn finish(&self) -> Result<()> {
         let (sender, receiver) = channel();
         self.queue.on_submitted_work_done(move || {
@@ -217,14 +217,14 @@ impl Device {
         receiver.try_recv().map_err(|_| self.fail(Error::Device("it does not finish its work".to_owned())))
     }
 
-    /// Notes an error, so that every later search fails too.
+    /// Stores an error, so that every later search fails too.
     fn fail(&self, error: Error) -> Error {
         note(&self.wrong, error.clone());
         error
     }
 }
 
-/// Keeps the first error, or what the loss of the device said.
+/// Stores an error if there is none yet; the first error and the loss of the device stay.
 fn note(wrong: &Mutex<Option<Error>>, error: Error) {
     wrong.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
 }
@@ -236,7 +236,7 @@ fn error_of(error: &wgpu::Error) -> Error {
     }
 }
 
-/// On one line.
+/// Returns the message of an error on one line.
 fn reason(error: &impl Display) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

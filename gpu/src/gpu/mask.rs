@@ -3,12 +3,12 @@ use super::chunks::{Chunk, in_order};
 use super::device::{Device, Shader};
 use crate::{Bound, Codes, Result, Task};
 
-/// How many pairs are looked at together: a whole number of workgroups and of words of the mask.
+/// The number of pairs that are compared together: a whole number of workgroups and of words of the mask.
 const PAIRS: usize = 1 << 20;
 
 const THREADS: u32 = 256;
 
-/// As the shader has it.
+/// The parameters in the layout of the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Params {
@@ -110,7 +110,7 @@ pub(crate) fn mask(
         encoder.clear_buffer(&mask_buffer, 0, None);
         for queries_start in query_side.starts() {
             for rows_start in row_side.starts() {
-                // What is written now is there before what is submitted next.
+                // Data written now arrives before the next submission runs.
                 query_side.load(device, queries_start);
                 row_side.load(device, rows_start);
                 let params = Params {

@@ -14,13 +14,13 @@ use self::tiles::GpuTiles;
 use crate::search::{Backend, Tiles};
 use crate::{Result, Task};
 
-/// With how many queries a workgroup compares its rows.
+/// The number of queries with which a workgroup compares its rows.
 const QUERIES_PER_WORKGROUP: u32 = 1024;
 
 /// The most queries of a tile.
 const QUERIES_PER_TILE: u32 = 1 << 12;
 
-/// How much memory of the device is used. The answers do not depend on it.
+/// The memory of the device that is used. The answers do not depend on it.
 #[derive(Debug, Clone, Copy)]
 struct Tuning {
     hits_per_tile: u32,
@@ -28,9 +28,9 @@ struct Tuning {
     resident_bytes: u64,
 }
 
-/// Searches on a GPU, by Vulkan, Metal or Direct3D 12.
+/// A back end that searches on a GPU, by Vulkan, Metal or Direct3D 12.
 ///
-/// Once an error of the device has come, all searches on it fail with that error.
+/// After an error of the device, all searches on it fail with that error.
 #[derive(Debug, Clone)]
 pub struct Gpu {
     device: Arc<Device>,
@@ -38,9 +38,9 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens an adapter: the one whose name contains `name`, in any case, or else what the environment variable
-    /// `IBID_GPU_ADAPTER` says in the same manner, or else the first of [`adapters`] that the choice allows for. None where
-    /// the choice is [`Choice::Off`], or [`Choice::Auto`] and there is none.
+    /// Opens an adapter: the one whose name contains `name`, in any case; or else the one that the environment variable
+    /// `IBID_GPU_ADAPTER` names in the same manner; or else the first of [`adapters`] that the choice allows. Returns
+    /// `None` where the choice is [`Choice::Off`], or [`Choice::Auto`] and there is no adapter.
     pub fn open(choice: Choice, name: Option<&str>) -> Result<Option<Self>> {
         let variable = std::env::var(adapter::VARIABLE).ok().filter(|name| !name.is_empty());
         let opened = match choice {
@@ -55,7 +55,7 @@ impl Gpu {
         }
     }
 
-    /// How many hits a tile may have; by default 2²⁰, 8 MiB. Tiles with more are done in smaller parts.
+    /// Sets the most hits that a tile may have; by default 2²⁰, 8 MiB. Tiles with more are done in smaller parts.
     #[must_use]
     pub fn with_hits_per_tile(self, hits: u32) -> Self {
         let most = (self.device.limits.max_storage_buffer_binding_size / 8).saturating_sub(1);
@@ -63,31 +63,31 @@ impl Gpu {
         Self { tuning: Tuning { hits_per_tile, ..self.tuning }, ..self }
     }
 
-    /// How many bytes of codes, and how many bytes of their sizes, are put into a buffer; by default 32 MiB, or what the
-    /// device allows for.
+    /// Sets the bytes of codes, and the bytes of their sizes, that are put into a buffer; by default 32 MiB, or the
+    /// limit of the device.
     #[must_use]
     pub fn with_chunk_bytes(self, chunk_bytes: u64) -> Self {
         Self { tuning: Tuning { chunk_bytes, ..self.tuning }, ..self }
     }
 
-    /// How many bytes of codes and sizes stay on the device, at least two buffers; by default 2 GiB, or what it has room for.
-    /// What does not, is sent anew for each tile of 4096 queries.
+    /// Sets the bytes of codes and sizes that stay on the device, at least two buffers; by default 2 GiB, or as much as
+    /// it has room for. Codes that do not stay are sent again for each tile of 4096 queries.
     #[must_use]
     pub fn with_resident_bytes(self, resident_bytes: u64) -> Self {
         Self { tuning: Tuning { resident_bytes, ..self.tuning }, ..self }
     }
 
-    /// The adapter that was opened.
+    /// Returns the adapter that was opened.
     pub fn adapter(&self) -> &Adapter {
         &self.device.adapter
     }
 
-    /// The device, for those who measure it.
+    /// Returns the device, for callers that measure it.
     pub fn device(&self) -> &wgpu::Device {
         &self.device.device
     }
 
-    /// The queue of the device, for those who measure it.
+    /// Returns the queue of the device, for callers that measure it.
     pub fn queue(&self) -> &wgpu::Queue {
         &self.device.queue
     }

@@ -9,20 +9,22 @@ use crate::bound::running_maximum;
 use crate::search::{Collected, Hit, Tile, Tiles, sort};
 use crate::{Bound, Error, Result, Task};
 
-/// A workgroup compares this many rows.
+/// The number of rows that a workgroup compares.
 const ROWS_PER_WORKGROUP: u32 = 1024;
 
-/// How many hits are read together with their number. Where there are more, the others are asked for.
+/// The number of hits that are read together with their count. Where there are more, the hits are read in a second
+/// step.
 const HITS_AT_FIRST: u32 = 1 << 12;
 
-/// The number of hits stands before them.
+/// The bytes before the hits, which hold their number.
 const HEADER: u64 = 8;
 
-/// How long a tile should take: long beside what it costs to begin one, and short enough for a search to be stopped.
+/// The least and the most time that a tile should take: long compared with the cost of beginning one, and short enough
+/// for a search to be stopped.
 const AT_LEAST: Duration = Duration::from_millis(10);
 const AT_MOST: Duration = Duration::from_millis(60);
 
-/// A task at work on a device.
+/// A task that runs on a device.
 pub(crate) struct GpuTiles<'a> {
     device: &'a Device,
     task: &'a Task<'a>,
@@ -31,20 +33,20 @@ pub(crate) struct GpuTiles<'a> {
     table: wgpu::Buffer,
     table_entries: u32,
     hits_per_tile: u32,
-    /// Those that are free at the front.
+    /// The free slots; the next one to use is at the front.
     slots: VecDeque<Slot>,
     under_way: VecDeque<UnderWay>,
-    /// How many pairs are compared at a time, by how long the tiles before took.
+    /// The number of pairs that are compared at a time, adapted to the time that earlier tiles took.
     pairs: u64,
     since: Instant,
 }
 
-/// What a tile needs for itself, so that one can be sent and another be read while a third is searched.
+/// The buffers of a tile, so that one tile can be sent and another be read while a third is searched.
 struct Slot {
     params: wgpu::Buffer,
     queries: wgpu::Buffer,
     facts: wgpu::Buffer,
-    /// Which queries are in these.
+    /// The queries that are in these buffers.
     queries_are: Range<u32>,
     hits: wgpu::Buffer,
     first_hits: wgpu::Buffer,
@@ -57,7 +59,7 @@ struct UnderWay {
     submission: wgpu::SubmissionIndex,
 }
 
-/// As the shader has it.
+/// The parameters in the layout of the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Params {
@@ -103,7 +105,7 @@ impl<'a> GpuTiles<'a> {
         })
     }
 
-    /// Gives the hits of a tile, and whether there was room for them.
+    /// Adds the hits of a tile to `hits`; returns [`Collected::TooMany`] if there was no room for them.
     fn read(&self, slot: &mut Slot, submission: wgpu::SubmissionIndex, hits: &mut Vec<Hit>) -> Result<Collected> {
         let at_first = HITS_AT_FIRST.min(self.hits_per_tile);
         let count = self.device.read(submission, &slot.first_hits, bytes_of(at_first), |bytes| {
@@ -175,12 +177,12 @@ impl Slot {
     }
 }
 
-/// A buffer that the processor reads.
+/// Returns a buffer that the processor reads.
 fn output(device: &Device, bytes: u64) -> Result<wgpu::Buffer> {
     device.buffer("hits to read", bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)
 }
 
-/// How long that many hits are, with their number.
+/// Returns the bytes of that many hits, with their number.
 fn bytes_of(hits: u32) -> u64 {
     HEADER + u64::from(hits) * 8
 }

@@ -1,7 +1,7 @@
 //! Dumps of MediaWiki, such as those of Wikipedia: `.xml`, a document a page, with the text of its last revision.
 //!
-//! [`pages`] reads the XML, one page at a time, [`ibid_wikitext`] makes text of the markup of each, and [`sections`] has the column
-//! of its sections. What becomes of each kind of markup is in `docs/wikipedia.md`.
+//! [`pages`] reads the XML, one page at a time, [`ibid_wikitext`] converts the markup of each to text, and [`sections`]
+//! builds the column of its sections. `docs/wikipedia.md` describes the treatment of each kind of markup.
 
 mod pages;
 pub(super) mod sections;
@@ -20,10 +20,10 @@ use super::{Context, Item};
 /// The column that ids come from, unless another is named.
 pub(super) const ID_COLUMN: &str = "title";
 
-/// Which pages are wanted.
+/// A filter of pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageFilter {
-    /// The numbers of the namespaces; none for all.
+    /// The numbers of the wanted namespaces. All namespaces are wanted if it is empty.
     pub namespaces: Vec<i64>,
     /// True if redirects are left out.
     pub skip_redirects: bool,
@@ -31,23 +31,23 @@ pub struct PageFilter {
     pub skip_disambiguation: bool,
 }
 
-/// Why a page was left out on request, the first of these that holds, or a record is no page.
+/// The reason why a page was left out on request, the first of these that holds, or why a record is no page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeftOut {
     Namespace,
     Redirect,
     Disambiguation,
-    /// A record of an archive of the web, which is no page of text.
+    /// A record of a web archive that is no page of text.
     Record,
 }
 
 impl PageFilter {
-    /// Whether all pages are wanted.
+    /// Returns true if all pages are wanted.
     pub(crate) fn is_empty(&self) -> bool {
         self == &Self::default()
     }
 
-    /// Why a page is not wanted, as far as that is known without its text.
+    /// Returns the reason why a page is not wanted, as far as it is known without the text.
     fn leaves_out(&self, page: &Page) -> Option<LeftOut> {
         if !self.namespaces.is_empty() && !page.namespace.is_some_and(|n| self.namespaces.contains(&n)) {
             Some(LeftOut::Namespace)
@@ -61,7 +61,7 @@ impl PageFilter {
     }
 }
 
-/// The columns of a dump. Fails on a file that is none.
+/// Returns the columns of a dump. Fails on a file that is no dump.
 pub(super) fn columns(file: &InputFile, limit: usize) -> Result<FileColumns, Box<Problem>> {
     Pages::open(file, limit, &Arc::default())?.check()?;
     let mut columns = FileColumns::default();
@@ -75,13 +75,13 @@ pub(super) fn columns(file: &InputFile, limit: usize) -> Result<FileColumns, Box
         ("redirect", Kind::Text),
         ("sections", Kind::Other(sections::data_type())),
     ] {
-        // There are eight.
+        // This does not fail with eight columns.
         let _ = columns.add(name, kind);
     }
     Ok(columns)
 }
 
-/// The documents of a file.
+/// Returns the documents of a file.
 pub(super) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
     let mut pages = Pages::open(&context.file, context.limit, &context.pages)?;
     let mut converter = Converter::default();

@@ -1,7 +1,8 @@
 //! The pages of a dump, one after the other: XML to titles, numbers and the text of the last revision.
 //!
-//! After whatever is not well-formed, reading goes on with the next page, head or end of a dump; so it does with a `<page>` that begins
-//! before what is open ends. Of a text that is too long the rest is passed over; anything else that is too long ends the page.
+//! After XML that is not well-formed, reading continues at the next page, head or end of a dump. It also continues at a
+//! `<page>` that begins before the open elements end. If a text is too long, its rest is skipped. Anything else that is
+//! too long ends the page.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::super::problem::Problem;
 use super::super::xml::{LONGEST_NAME, Metered, attribute, broken, keep, reader};
 use super::{LeftOut, PageFilter};
 
-/// How deep elements may be nested; dumps have six levels.
+/// The deepest that elements may be nested. Dumps have six levels.
 const DEPTH: usize = 32;
 
 /// The remedy for XML that is no dump.
@@ -34,20 +35,20 @@ pub(super) struct Page {
     pub(super) title: String,
     pub(super) namespace: Option<i64>,
     pub(super) id: Option<i64>,
-    /// Where it redirects to.
+    /// The title that the page redirects to.
     pub(super) redirect: Option<String>,
     pub(super) revision: Option<i64>,
     pub(super) timestamp: Option<String>,
-    /// What the text is written in, if it is said.
+    /// The content model of the text, if the dump names it.
     pub(super) model: Option<String>,
     pub(super) text: String,
-    /// Why it is not wanted; its text is empty then.
+    /// The reason why the page is not wanted. Its text is empty then.
     pub(super) left_out: Option<LeftOut>,
-    /// How it stands in the file, for the quarantine: the first of it, as far as it was read.
+    /// The beginning of the page as it stands in the file, as far as it was read, for the quarantine.
     pub(super) source: Vec<u8>,
 }
 
-/// An element that matters.
+/// A kind of element in a dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Element {
     MediaWiki,
@@ -87,38 +88,38 @@ impl Element {
     }
 }
 
-/// Whether an element of this name is a page, in whatever namespace.
+/// Returns true if an element of this name is a page, in any namespace.
 fn is_page(name: &[u8]) -> bool {
     name == b"page" || name.ends_with(b":page")
 }
 
-/// Whether reading can go on with a tag of this name.
+/// Returns true if reading can continue at a tag of this name.
 fn is_place(name: &[u8]) -> bool {
     matches!(name, b"mediawiki" | b"/mediawiki") || (is_page(name) && !name.starts_with(b"/"))
 }
 
-/// Reads the pages of a file.
+/// A reader of the pages of a file.
 pub(super) struct Pages {
     file: String,
     limit: usize,
     filter: Arc<PageFilter>,
     site: Site,
-    /// `None` at the end.
+    /// The reader of XML events. `None` at the end.
     reader: Option<Reader<Metered>>,
     /// The event that is being read, as it stands in the file, and where it begins.
     event: Vec<u8>,
     line: u64,
     byte: u64,
     path: Vec<Element>,
-    /// Whether the first element has begun.
+    /// True if the first element has begun.
     begun: bool,
     record: u64,
     page: Page,
     /// The text of the element that is being read, other than the text of a revision.
     field: String,
-    /// What is wrong with the page.
+    /// The first problem of the page.
     problem: Option<Box<Problem>>,
-    /// What is wrong with the text of its last revision.
+    /// The problem of the text of its last revision.
     text_problem: Option<Box<Problem>>,
     /// The number of the namespace whose name is being read.
     namespace: String,
@@ -148,13 +149,13 @@ impl Pages {
         })
     }
 
-    /// Reads the head of the file up to its first element, which must be that of a dump.
+    /// Reads the file up to its first element, which must be `<mediawiki>`.
     pub(super) fn check(&mut self) -> Result<(), Box<Problem>> {
         while !self.begun && self.step()?.is_some() {}
         Ok(())
     }
 
-    /// The next page; after a problem, the one after it.
+    /// Returns the next page; after a problem, the one after it.
     pub(super) fn next(&mut self) -> Result<Option<(&Page, &Site)>, Box<Problem>> {
         loop {
             match self.step()? {
@@ -165,7 +166,7 @@ impl Pages {
         }
     }
 
-    /// Reads an event. `None` at the end, true if the event ends a page.
+    /// Reads an event. Returns `None` at the end, and true if the event ends a page.
     fn step(&mut self) -> Result<Option<bool>, Box<Problem>> {
         let Some(reader) = &mut self.reader else { return Ok(None) };
         let mut event = std::mem::take(&mut self.event);
@@ -210,7 +211,8 @@ impl Pages {
         outcome.map(Some)
     }
 
-    /// Below what a page, or the head of a dump, has to begin, if it is one of these and begins elsewhere.
+    /// Returns the elements that must be open where a page, or the head of a dump, begins. `None` if the element is
+    /// neither of them, or is in its place.
     fn misplaced(&self, name: &str) -> Option<&'static [Element]> {
         let parents: &'static [Element] = match name {
             "mediawiki" => &[],
@@ -220,7 +222,8 @@ impl Pages {
         (self.begun && self.path != parents).then_some(parents)
     }
 
-    /// The problem of what is open where a page, or a head, begins that is misplaced. Goes on with its `tag`.
+    /// Returns the problem of a misplaced page or head, or of the page that is open where it begins. Reading continues
+    /// at its `tag`.
     fn begin_again(&mut self, tag: Vec<u8>, parents: &[Element]) -> Box<Problem> {
         let name = if parents.is_empty() { "mediawiki" } else { "page" };
         let problem = if self.path.contains(&Element::Page) {
@@ -307,7 +310,7 @@ impl Pages {
     }
 
     fn end(&mut self, name: &str) -> Result<bool, Box<Problem>> {
-        // Of what began before a problem.
+        // The end of an element that began before a problem.
         if self.path.len() == 1 && name != "mediawiki" {
             return Ok(false);
         }
@@ -351,7 +354,7 @@ impl Pages {
         }
     }
 
-    /// The whole number that an element holds.
+    /// Returns the whole number in the current element. Records a problem if it holds something else.
     fn number(&mut self) -> Option<i64> {
         let number = self.field.trim().parse().ok();
         if number.is_none() {
@@ -361,7 +364,7 @@ impl Pages {
         number
     }
 
-    /// Takes text, of which the rest was passed over if it was `cut_off`.
+    /// Adds text to the current element. If it is `cut_off`, its rest was skipped.
     fn append(&mut self, text: &str, cut_off: bool) {
         let fits = |field: &str| !cut_off && field.len() + text.len() <= self.limit;
         match self.path.last() {
@@ -422,13 +425,13 @@ impl Pages {
         Err(self.here(problem))
     }
 
-    /// Says where a problem is: at the event that is being read.
+    /// Sets the place of a problem to the event that is being read.
     fn here(&self, problem: Box<Problem>) -> Box<Problem> {
         let problem = problem.at_line(self.line).at_byte(self.byte);
         if self.path.contains(&Element::Page) { problem.in_record(self.record) } else { problem }
     }
 
-    /// The same problem, with the page for the quarantine.
+    /// Adds the page to a problem, for the quarantine.
     fn with_page(&self, mut problem: Box<Problem>) -> Box<Problem> {
         let excerpt = problem.excerpt.take();
         let mut problem = problem.showing(&self.page.source, 0);
@@ -436,7 +439,7 @@ impl Pages {
         problem
     }
 
-    /// The problem of an event that cannot be read. Goes on with the next page.
+    /// Returns the problem of an event that cannot be read. Reading continues at the next page.
     fn broken(&mut self, error: &quick_xml::Error, event: &[u8]) -> Box<Problem> {
         let source = self.reader.as_mut().map(Reader::get_mut);
         let too_long = source.as_ref().is_some_and(|source| source.too_long);
@@ -450,11 +453,12 @@ impl Pages {
         self.go_on_after(problem)
     }
 
-    /// Goes on with the next page, or the end of the dump, or the head of the next one, behind whatever is wrong here.
+    /// Continues at the next page, the end of the dump, or the head of the next dump, after a problem. Returns the
+    /// problem.
     fn go_on_after(&mut self, problem: Box<Problem>) -> Box<Problem> {
         let problem = problem.cut();
         let source = self.reader.take().map(Reader::into_inner);
-        // What stands before the head of a dump belongs to none.
+        // Before the head of a dump there are no pages, so reading ends.
         let source = source.filter(|_| self.begun).and_then(|source| source.seek(is_place));
         self.path.clear();
         if source.as_ref().is_some_and(|source| source.replay != b"<mediawiki") {
@@ -480,7 +484,7 @@ mod tests {
     const HEAD: &str = "<mediawiki version=\"0.11\" xml:lang=\"en\">\n<siteinfo><namespaces><namespace key=\"6\">Picture\
                         </namespace></namespaces></siteinfo>\n";
 
-    /// A page whose text may hold markup of XML. It begins a line, and its text is on the next.
+    /// Returns a page whose text may hold XML markup. It begins a line, and its text is on the next.
     fn page(title: &str, text: &str) -> String {
         let id = title.len();
         format!(
@@ -507,7 +511,7 @@ mod tests {
         Options { max_record_bytes, ..skip() }
     }
 
-    /// The pages that are read, and those that are left out.
+    /// Returns the pages that are read, and the records that are left out.
     fn read_around(xml: &str, options: &Options) -> (Vec<(String, String)>, Vec<Skipped>) {
         let folder = of(xml);
         let mut reading = folder.open(&["a.xml"], options).unwrap();
@@ -515,7 +519,7 @@ mod tests {
         (read, reading.summary().skipped)
     }
 
-    /// Asserts what is said of a page between two good ones, and that both of these are read.
+    /// Asserts that a bad page between two good ones is left out for this reason, and that both good pages are read.
     #[track_caller]
     fn assert_bad_page(bad: &str, options: &Options, reason: &str) {
         let whole = format!("{HEAD}{}{bad}\n{}</mediawiki>", page("One", "1"), page("Three", "3"));
@@ -564,7 +568,7 @@ mod tests {
         assert!(error.contains("line 3, byte ") && error.contains("the id, \"redirect\", is missing"), "{error}");
         let error = folder.error(&["a.xml"], &Options { text_column: Some("title".to_owned()), ..Options::default() });
         assert!(error.contains("leave `text_column` out"), "{error}");
-        // Whoever wants no text does without that of the pages, too.
+        // Pages keep their text even if no text is wanted.
         let optional = Options { text_column: Some(String::new()), text_is_optional: true, ..Options::default() };
         assert_eq!(folder.read(&["a.xml"], &optional), folder.read(&["a.xml"], &Options::default()));
         let twice = of(&dump(&[("A", "x"), ("A", "y")])).error(&["a.xml"], &Options::default());
@@ -672,7 +676,7 @@ mod tests {
             let reason = "the text of the page \"Two\" is longer than 1000 bytes";
             assert_bad_page(&page("Two", &text), &limited(1_000), reason);
         }
-        // Of a revision that is not the last it does not matter; but its lines are counted.
+        // The text of an earlier revision may be too long, but its lines are counted.
         let last = "<revision><id>1</id></revision></page>";
         let two = page("Two", &"x\n".repeat(100_000)).replace("</page>", last);
         let xml = format!("{HEAD}{two}{}</mediawiki>", page("Three", "\u{e9}&bad;"));
@@ -723,7 +727,7 @@ mod tests {
             let error = read(&xml, &Options::default()).unwrap_err();
             assert!(error.starts_with(&format!("a.xml, line 5, byte {}: {reason}", one.len())), "{error}");
         }
-        // Several of them, the next with more than a name in its tag.
+        // Several open pages, the next with more than a name in its tag.
         let open = page("Two", "a").replace("</page>", "") + &page("Two", "b").replace("<page>", "<page\n a='b'>");
         let open = open.replace("</page>", "") + "<page/>";
         let (read, skipped) = read_around(&format!("{HEAD}{open}{}</mediawiki>", page("Three", "3")), &skip());
@@ -885,7 +889,7 @@ mod tests {
         assert_eq!(cut, [true, true, false, false, false, false]);
         for (entry, page) in written.iter().zip(&bad) {
             let data = entry["data"].as_str().unwrap();
-            // Of what is too long the rest is passed over.
+            // The rest of a text that is too long is skipped.
             let read = data.len().min(600);
             assert!(data.contains("one") || data.contains("[[x]] [[x]]"), "{entry}");
             assert_eq!(data[..read], page[..read], "{entry}");
@@ -895,7 +899,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
-        /// Whatever happens to the bytes of a dump, reading ends, and what it gives are pages.
+        /// Checks that reading a damaged dump ends, and gives no more than its pages.
         #[test]
         fn a_damaged_dump_is_read_to_its_end(
             damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

@@ -27,15 +27,15 @@ fn item() -> Arc<Field> {
     Arc::new(Field::new("item", DataType::Struct(FIELDS.clone()), false))
 }
 
-/// The type of the column.
+/// Returns the type of the column.
 pub(crate) fn data_type() -> DataType {
     DataType::List(item())
 }
 
-/// Collects the column.
+/// A builder of the column.
 #[derive(Default)]
 pub(crate) struct SectionsBuilder {
-    /// Where each row ends.
+    /// The number of sections up to the end of each row.
     ends: Vec<i32>,
     valid: Vec<bool>,
     titles: StringBuilder,
@@ -70,7 +70,7 @@ impl SectionsBuilder {
         self.end_row(true)
     }
 
-    /// The column so far; the builder is empty afterwards.
+    /// Returns the column so far. The builder is empty afterwards.
     pub(crate) fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
         let Self { ends, valid, mut titles, mut kinds, numbers } = std::mem::take(self);
         let [levels, char_starts, char_ends, byte_starts, byte_ends] =

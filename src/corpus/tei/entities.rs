@@ -1,6 +1,7 @@
 //! The entities that a document type declares.
 //!
-//! No file is ever loaded for one, and none grows: each is made once, where it is declared, of at most 4 KiB.
+//! No file is ever loaded for an entity, and no entity grows: each is expanded once, where it is declared, to at most
+//! 4 KiB.
 
 use std::collections::HashMap;
 
@@ -11,20 +12,20 @@ use super::super::blocks::Blocks;
 /// The longest text of an entity, in bytes.
 const LONGEST: usize = 4096;
 
-/// The most entities, and the most bytes of them.
+/// Upper bounds of the number of entities, and of their bytes.
 const MOST: usize = 10_000;
 const MOST_BYTES: usize = 1 << 20;
 
 /// The entities that are declared.
 #[derive(Debug, Default)]
 pub(super) struct Entities {
-    /// Their texts, or why they have none.
+    /// The text of each entity by name, or the reason why it has none.
     declared: HashMap<String, Result<String, &'static str>>,
     bytes: usize,
 }
 
 impl Entities {
-    /// Reads the declarations that a document type has within itself; the first one of a name counts.
+    /// Reads the declarations inside a document type. The first one of a name counts.
     pub(super) fn declare(&mut self, document_type: &str) {
         let Some(start) = end_of(document_type, '[') else { return };
         let mut rest = &document_type[start..];
@@ -47,7 +48,7 @@ impl Entities {
 
     fn declare_one(&mut self, declaration: &str) {
         let Some((name, value)) = declaration.split_once(|c: char| c.is_ascii_whitespace()) else { return };
-        // `%` begins one for the document type itself.
+        // `%` begins the declaration of an entity that only the document type itself uses.
         if name == "%" || self.declared.contains_key(name) {
             return;
         }
@@ -67,9 +68,10 @@ impl Entities {
         self.declared.insert(name.to_owned(), text);
     }
 
-    /// Returns the text of an entity of this value, with white space as one space. Those that it is made of must be declared before it.
+    /// Returns the text of an entity of this value, with each run of white space as one space. Other entities in the
+    /// value must be declared before it.
     fn expanded(&self, value: &str) -> Result<String, &'static str> {
-        // Characters first: `&#38;lt;` is a reference.
+        // References to characters are replaced first: `&#38;lt;` becomes a reference.
         let value = replaced(value, |name| Ok(character(name).map(String::from)))?;
         if value.contains('<') {
             return Err("stands for markup, which is not read from an entity");
@@ -86,7 +88,7 @@ impl Entities {
         Ok(text[1..text.len() - 1].to_owned())
     }
 
-    /// Returns the text of an entity: of XML, a declared one, or one of HTML, which has those of SGML.
+    /// Returns the text of an entity of XML, a declared one, or one of HTML. HTML has the entities of SGML.
     pub(super) fn text(&self, name: &str) -> Result<&str, &'static str> {
         if let Some(text) = resolve_xml_entity(name) {
             return Ok(text);
@@ -108,7 +110,7 @@ pub(super) fn character(name: &str) -> Option<char> {
     char::from_u32(code.ok()?).filter(|c| *c != '\0')
 }
 
-/// Returns a text in which each reference is replaced, unless its name has no text.
+/// Returns a text with its references replaced. A reference stays if `text_of` gives no text for its name.
 fn replaced(
     text: &str,
     mut text_of: impl FnMut(&str) -> Result<Option<String>, &'static str>,
@@ -134,7 +136,7 @@ fn replaced(
     if out.len() > LONGEST { Err(TOO_LONG) } else { Ok(out) }
 }
 
-/// Returns the place behind the first such character outside of quotes.
+/// Returns the offset behind the first `wanted` character outside of quotes.
 fn end_of(text: &str, wanted: char) -> Option<usize> {
     let mut quote = None;
     for (at, c) in text.char_indices() {

@@ -9,11 +9,11 @@ use super::super::xml::attribute;
 #[derive(Debug, Default)]
 pub(super) struct Header {
     title: Option<(u8, String)>,
-    /// The authors, apart by semicolons.
+    /// The authors, separated by semicolons.
     author: String,
     date: Option<(u8, String)>,
     language: Option<(u8, String)>,
-    /// The elements that are open, below the header.
+    /// The open elements, from the header down.
     open: Vec<Place>,
     /// The text of the field that is open.
     value: Blocks,
@@ -25,21 +25,21 @@ enum Place {
     Header,
     FileDesc,
     TitleStmt,
-    /// The publication, the source, the correspondence and the creation: a date in them has this rank.
+    /// The publication, the source, the correspondence or the creation. A date in it has this rank.
     Dated(u8),
     ProfileDesc,
     LangUsage,
     Title(u8),
     Author,
     Date(u8),
-    /// Within a field.
+    /// An element within a field.
     Within,
     /// A part of a name, which is a word of its own.
     Name,
     Other,
 }
 
-/// Where a language is named, the least telling first.
+/// The places that name a language, in ascending precedence.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Named {
     Tei,
@@ -55,7 +55,7 @@ impl Header {
         [value(self.title), author, value(self.date), value(self.language)]
     }
 
-    /// Takes a language, unless a place that tells more names one.
+    /// Sets the language, unless a place of the same or higher precedence has named one.
     pub(super) fn add_language(&mut self, named: Named, language: Option<String>) {
         let language = language.map(|language| language.trim().to_owned());
         set(&mut self.language, named as u8, language.unwrap_or_default());
@@ -126,7 +126,7 @@ impl Header {
         }
     }
 
-    /// Takes characters. Fails where the field is longer than the limit.
+    /// Adds characters to the open field. Fails if the field becomes longer than the limit.
     pub(super) fn characters(&mut self, text: &str, limit: usize) -> Result<(), ()> {
         let is_field = !matches!(
             self.open.last(),

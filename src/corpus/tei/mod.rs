@@ -1,7 +1,9 @@
-//! TEI XML, such as editions and transcriptions (P5, and P4 as far as it is the same): a document a `<TEI>`, with what stands in `<text>`.
+//! TEI XML, such as editions and transcriptions (P5, and P4 as far as it is the same). Each `<TEI>` is a document, with
+//! the content of its `<text>`.
 //!
-//! [`reader`] reads the XML, one event at a time, [`text`] lays out what stands in `<text>`, [`header`] has the fields of the `<teiHeader>`,
-//! [`entities`] those that the document type declares. `docs/input.md` says what becomes of each kind of element.
+//! [`reader`] reads the XML, one event at a time, [`text`] lays out the content of `<text>`, [`header`] has the fields
+//! of the `<teiHeader>`, and [`entities`] has the entities that the document type declares. `docs/input.md` describes
+//! the treatment of each kind of element.
 
 mod entities;
 mod header;
@@ -41,7 +43,7 @@ pub(super) fn columns(file: &InputFile, limit: usize) -> Result<FileColumns, Box
     Reader::new(file, open(file)?, limit).check()?;
     let mut columns = FileColumns::default();
     for name in [ID_COLUMN, "text", "title", "author", "date", "language"] {
-        // There are seven.
+        // This does not fail with seven columns.
         let _ = columns.add(name, Kind::Text);
     }
     let _ = columns.add("sections", Kind::Other(sections::data_type()));
@@ -83,7 +85,7 @@ fn open(file: &InputFile) -> Result<Stream, Box<Problem>> {
     let encoding = match declared_encoding(&head) {
         None => None,
         Some(label) => match Encoding::for_label(label.as_bytes()) {
-            // A file that is in one of two bytes a character says so in its first bytes.
+            // A file with two bytes a character shows it in its first bytes, so a declared UTF-16 counts as UTF-8 here.
             Some(encoding) => Some(encoding.output_encoding()).filter(|encoding| *encoding != UTF_8),
             None => {
                 let reason = format!("it declares the encoding {label}, which is not known");

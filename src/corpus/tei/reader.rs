@@ -1,6 +1,7 @@
 //! The documents of a file, one after the other.
 //!
-//! After whatever is not well-formed, reading goes on with the next `<TEI>`; so it does with one that begins before what is open ends.
+//! After XML that is not well-formed, reading continues at the next `<TEI>`. It also continues at a `<TEI>` that begins
+//! before the open elements end.
 
 use ibid_wikitext::Section;
 use memchr::memchr_iter;
@@ -58,20 +59,20 @@ struct Begun {
 enum Element {
     Corpus,
     Document,
-    /// The header, or within it.
+    /// The header, or an element within it.
     Header,
-    /// A `<text>`, or within it.
+    /// A `<text>`, or an element within it.
     Text,
-    /// An element that is passed over.
+    /// An element that is skipped.
     Other,
 }
 
-/// Reads the documents of a file.
+/// A reader of the documents of a file.
 pub(super) struct Reader {
     file: String,
     name: String,
     limit: usize,
-    /// `None` at the end.
+    /// The reader of XML events. `None` at the end.
     reader: Option<quick_xml::Reader<Metered>>,
     /// The event that is being read, as it stands in the file, and where it begins.
     event: Vec<u8>,
@@ -107,7 +108,7 @@ impl Reader {
         }
     }
 
-    /// Reads up to the first element, which must be one of TEI.
+    /// Reads up to the first element, which must be a document or a corpus of TEI.
     pub(super) fn check(&mut self) -> Result<(), Box<Problem>> {
         while !self.has_begun && self.reader.is_some() {
             self.step()?;
@@ -177,14 +178,16 @@ impl Reader {
         ended.map(|document| self.finished(document)).transpose()
     }
 
-    /// Returns true for a document that begins within another one, and not in markup that is shown as an example.
+    /// Returns true for a document that begins inside an element that cannot hold one, except in markup that is shown
+    /// as an example.
     fn is_misplaced(&self, name: &str) -> bool {
         let is_within = matches!(self.path.last(), Some(Element::Header | Element::Text | Element::Other));
         let text = self.document.as_ref().and_then(|document| document.text.as_ref());
         is_within && is_document(name) && !text.is_some_and(Text::is_in_example)
     }
 
-    /// Returns the problem of what is open where a document begins. Goes on with its `tag`.
+    /// Returns the problem of the document that is open where a misplaced one begins, or of the misplaced one. Reading
+    /// continues at its `tag`.
     fn begin_again(&mut self, tag: Vec<u8>) -> Box<Problem> {
         let problem = match self.document.take() {
             Some(document) => {
@@ -218,7 +221,7 @@ impl Reader {
                 Element::Document
             }
             None => return Err(self.no_tei(name)),
-            // A document that stands in another one comes behind the text of that.
+            // The document around this one ends here if it has a text or a problem.
             Some(Element::Document) if is_document(name) => {
                 *ended = self.document.take_if(|document| document.text.is_some() || document.problem.is_some());
                 self.begin(tag);
@@ -248,7 +251,7 @@ impl Reader {
     }
 
     fn begin(&mut self, tag: &BytesStart<'_>) {
-        // The number of one that was none.
+        // The document around this one had no text, so this one takes its number.
         self.record = self.document.take().map_or(self.record + 1, |document| document.record);
         let mut document = Begun {
             record: self.record,
@@ -305,7 +308,7 @@ impl Reader {
         Ok(document)
     }
 
-    /// Takes characters, of which the rest was passed over if they are `cut_off`.
+    /// Adds characters to the current element. If they are cut off, their rest was skipped.
     fn append(&mut self, text: &str, is_cut_off: bool) {
         let Some(document) = self.document.as_mut().filter(|document| document.problem.is_none()) else { return };
         let limit = if is_cut_off { 0 } else { self.limit };
@@ -369,7 +372,7 @@ impl Reader {
         self.here(Problem::new(&self.file, reason)).remedy(NO_TEI)
     }
 
-    /// Says where a problem is: at the event that is being read.
+    /// Sets the place of a problem to the event that is being read.
     fn here(&self, problem: Box<Problem>) -> Box<Problem> {
         let problem = problem.at_line(self.line).at_byte(self.byte);
         match &self.document {
@@ -378,7 +381,7 @@ impl Reader {
         }
     }
 
-    /// Returns the same problem, with the document for the quarantine, which ends.
+    /// Ends the open document, and adds its source to a problem, for the quarantine.
     fn with_source(&mut self, mut problem: Box<Problem>) -> Box<Problem> {
         let Some(document) = self.document.take() else { return problem };
         let excerpt = problem.excerpt.take();
@@ -387,7 +390,7 @@ impl Reader {
         problem
     }
 
-    /// Returns the problem of an event that cannot be read. Goes on with the next document.
+    /// Returns the problem of an event that cannot be read. Reading continues at the next document.
     fn broken(&mut self, error: &quick_xml::Error, event: &[u8]) -> Box<Problem> {
         let source = self.reader.as_mut().map(quick_xml::Reader::get_mut);
         let is_too_long = source.as_ref().is_some_and(|source| source.too_long);
@@ -404,7 +407,7 @@ impl Reader {
         self.go_on_after(problem)
     }
 
-    /// Goes on with the next document, or the end of what holds them, behind whatever is wrong here.
+    /// Continues at the next document, or the end of a corpus, after a problem. Returns the problem.
     fn go_on_after(&mut self, problem: Box<Problem>) -> Box<Problem> {
         let problem = self.with_source(problem.cut());
         let source = self.reader.take().map(quick_xml::Reader::into_inner).filter(|_| self.has_begun);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::super::testing::{Folder, documents, gzip, skip};
 use super::super::{OnError, Options, Quarantine, encoding_of};
 
-/// A document with what stands in its body.
+/// Returns a document with this content of its body.
 fn tei(body: &str) -> String {
     format!(
         "<TEI xmlns=\"http://www.tei-c.org/ns/1.0\"><teiHeader><fileDesc><titleStmt><title>T</title></titleStmt></fileDesc></teiHeader>\n\
@@ -140,7 +140,7 @@ fn each_document_of_a_corpus_is_one() {
     let header = "<teiHeader><fileDesc><titleStmt><title>Corpus</title></titleStmt></fileDesc></teiHeader>";
     let one = tei("<p>one</p>");
     let two = tei("<p>two</p>").replace("<TEI ", "<TEI xml:id=\"second\" ");
-    // A document within another one, behind its text.
+    // A document within another one, after its text.
     let three = one.replace("one", "three").replace("</TEI>", &format!("{}</TEI>", one.replace("one", "four")));
     let xml = format!("<teiCorpus>{header}{one}<teiCorpus>{header}{two}</teiCorpus>{three}</teiCorpus>");
     let expected = [("a.xml#1", "one"), ("second", "two"), ("a.xml#3", "three"), ("a.xml#4", "four")];
@@ -221,7 +221,7 @@ fn limits_hold() {
         let options = Options { max_record_bytes: 1000, ..Options::default() };
         Folder::of(&[("a.xml", xml.as_bytes())]).read(&["a.xml"], &options)
     };
-    // Its XML may be longer.
+    // The limit holds for the text. The XML may be longer.
     let words = tei(&format!("<p>{}</p>", "<w lemma=\"ferry\" pos=\"N\">ferry</w> ".repeat(100)));
     assert_eq!(limited(&words).unwrap()[0].1.len(), 599);
     for xml in [
@@ -274,7 +274,7 @@ fn declared_encodings_are_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever happens to the bytes of a file, reading ends, and sections stand in their texts.
+    /// Checks that reading a damaged file ends, and that no section is outside of its text.
     #[test]
     fn a_damaged_file_is_read_to_its_end(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

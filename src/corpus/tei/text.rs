@@ -1,4 +1,5 @@
-//! The layout of what stands in `<text>`: blocks, lines, notes behind their paragraphs, one reading of several, sections.
+//! The layout of the content of `<text>`: blocks, lines, notes after their paragraphs, one reading of several,
+//! sections.
 
 use ibid_wikitext::{Kind, Section, end_all};
 use quick_xml::events::BytesStart;
@@ -9,10 +10,10 @@ use super::super::xml::attribute;
 /// The marks of a word that is broken at the end of a line.
 const HYPHENS: [char; 5] = ['-', '\u{AD}', '\u{2010}', '¬', '⸗'];
 
-/// An open element, by what it does to the text.
+/// The role of an open element in the layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// A division, of which the first head begins a section.
+    /// A division. Its first head begins a section.
     Division {
         is_div: bool,
         has_section: bool,
@@ -20,18 +21,18 @@ enum Role {
     },
     /// An element that holds blocks and no text of its own.
     Container,
-    /// A group of lines or speeches: it holds blocks, and what notes stand behind.
+    /// A group of lines or speeches. It holds blocks, and notes are placed after it.
     Group,
     Paragraph,
-    /// A heading, and where it begins if it begins a section.
+    /// A heading, and its offset if it begins a section.
     Head(Option<usize>),
     Line,
-    /// A sentence, or an element that stands for a gap.
+    /// A sentence.
     Spaced,
-    /// A word or a sign; true if no space follows.
+    /// A word or a punctuation mark; true if no space follows.
     Token(bool),
     Note,
-    /// Several readings, of which one is taken.
+    /// Several readings. One of them is taken.
     Choice,
     Restored,
     /// Markup as an example.
@@ -41,12 +42,12 @@ enum Role {
 }
 
 impl Role {
-    /// Returns true for what holds blocks and no text.
+    /// Returns true for elements that hold blocks and no text.
     fn holds_blocks(self) -> bool {
         matches!(self, Self::Division { .. } | Self::Container | Self::Group)
     }
 
-    /// Returns true for what notes stand behind.
+    /// Returns true for elements that notes are placed after.
     fn is_paragraph(self) -> bool {
         matches!(self, Self::Group | Self::Paragraph | Self::Head(_) | Self::Example)
     }
@@ -58,7 +59,7 @@ struct Level {
     blocks: Blocks,
     /// The notes that wait for the end of the paragraph.
     notes: Vec<String>,
-    /// The number of open elements that notes stand behind.
+    /// The number of open elements that notes are placed after.
     paragraphs: usize,
     /// True if no white space comes before the next text.
     is_joined: bool,
@@ -68,7 +69,7 @@ struct Level {
 /// Several readings that are open.
 #[derive(Debug)]
 struct Choice {
-    /// The state of the text before them.
+    /// The state of the text before the readings.
     length: usize,
     gap: Gap,
     is_joined: bool,
@@ -77,11 +78,11 @@ struct Choice {
     rank: Option<u8>,
 }
 
-/// Lays out a text.
+/// The layout of a text.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     open: Vec<Role>,
-    /// The text, and the notes that are open within one another.
+    /// The text, then the open notes, each within the one before.
     levels: Vec<Level>,
     sections: Vec<Section>,
     /// The number of open `<div>`.
@@ -91,7 +92,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Begins an element: a `<text>`, or what stands within one.
+    /// Begins an element: a `<text>`, or an element within one.
     pub(super) fn start(&mut self, name: &str, tag: &BytesStart<'_>) {
         if self.levels.is_empty() {
             self.levels.push(Level::default());
@@ -128,7 +129,7 @@ impl Text {
             }
         }
         let role = match (role, self.levels.as_slice()) {
-            // Headings of notes are none of the text.
+            // Headings in notes begin no section of the text.
             (Role::Head(Some(_)), [level]) => Role::Head(Some(level.blocks.next())),
             (Role::Head(Some(_)), _) => Role::Head(None),
             (role, _) => role,
@@ -171,7 +172,7 @@ impl Text {
         }
     }
 
-    /// Takes characters. Fails where the text is longer than the limit.
+    /// Adds characters. Fails if the text becomes longer than the limit.
     pub(super) fn characters(&mut self, text: &str, limit: usize) -> Result<(), ()> {
         let is_taken = !matches!(self.open.last(), None | Some(Role::Dropped | Role::Choice));
         let Some(level) = self.levels.last_mut().filter(|_| is_taken) else { return Ok(()) };
@@ -269,7 +270,7 @@ impl Text {
         }
     }
 
-    /// Takes the mark of the end of a line, which a word may go on behind.
+    /// Handles the mark of the end of a line. If `is_in_word`, a word continues after it.
     fn end_line(&mut self, is_in_word: bool) {
         let Some(level) = self.levels.last_mut() else { return };
         // The text before several readings is common to them.
@@ -288,7 +289,7 @@ impl Text {
         }
     }
 
-    /// Returns true if a reading is taken, which undoes the one that was taken before.
+    /// Returns true if a reading is taken. It replaces the one that was taken before.
     fn takes_reading(&mut self, name: &str) -> bool {
         let rank = match name {
             "corr" | "reg" | "expan" | "ex" | "lem" => 2,
@@ -336,14 +337,14 @@ impl Text {
 }
 
 impl Level {
-    /// Makes the gap wider, unless a word goes on.
+    /// Makes the gap wider, unless the next text follows without white space.
     fn space(&mut self, gap: Gap) {
         if !self.is_joined {
             self.blocks.widen(gap);
         }
     }
 
-    /// Has the next text follow without white space.
+    /// Makes the next text follow without white space.
     fn join(&mut self) {
         if self.blocks.gap() <= Gap::Space {
             self.blocks.set_gap(Gap::None);
@@ -351,7 +352,7 @@ impl Level {
         }
     }
 
-    /// Places the notes that wait, each as a block. Returns how many bytes they have.
+    /// Places the notes that wait, each as a block. Returns the number of their bytes.
     fn place_notes(&mut self) -> usize {
         let mut bytes = 0;
         for note in std::mem::take(&mut self.notes) {

@@ -15,11 +15,12 @@ use crate::run::{Event, Run};
 impl Engine {
     /// Counts the candidates that codes of sentences leave: codes by MD5, NER and OPT, and exact bitmaps.
     ///
-    /// Takes some sentences as queries, compares all others with each by brute force, and counts. The table `comparison` has a row for each
-    /// similarity and each kind of code: `similarity`, `codes`, `bits`, `per_word`, `bits_set` (of a sentence, on average), `similar`
-    /// (sentences a query, of all others), `exact` (candidates a query that the exact filter leaves, which loses nothing), and within one
-    /// distance for all, as in the paper (section 4), `distance_1` and `candidates_1` for all similar sentences, `distance_999` and
-    /// `candidates_999` for .999 of them, `distance_99` and `candidates_99` for .99.
+    /// Takes some sentences as queries, compares all others with each by brute force, and counts. The table
+    /// `comparison` has a row for each similarity and each kind of code: `similarity`, `codes`, `bits`, `per_word`,
+    /// `bits_set` (of a sentence, on average), `similar` (similar sentences per query, among all others), `exact`
+    /// (candidates per query that the exact filter leaves, which loses nothing). The other columns are for one distance
+    /// for all queries, as in the paper (section 4): `distance_1` and `candidates_1` to find all similar sentences,
+    /// `distance_999` and `candidates_999` to find .999 of them, `distance_99` and `candidates_99` to find .99.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -61,8 +62,8 @@ common_options!(CompareCodes);
 learning_options!(CompareCodes);
 runs!(CompareCodes => Found);
 
-/// By what sentences are similar. Those that are by Jaccard are by cosine, too: both say the same of equal sets, and of others cosine is
-/// the higher.
+/// The measures of similar sentences. Sentences that are similar by Jaccard are similar by cosine, too: both are the
+/// same for equal sets, and cosine is higher for others.
 const MEASURES: [Measure; 2] = [Measure::Jaccard, Measure::Cosine];
 
 /// The counts of one kind of codes.
@@ -73,13 +74,13 @@ struct Counted {
 }
 
 impl CompareCodes {
-    /// Learns codes from the sentences of this collection, too, and uses them for those of the input.
+    /// Learns codes from the sentences of this collection, too, and uses them for the sentences of the input.
     pub fn other(mut self, input: impl Into<Input>) -> Self {
         self.base.against = Some(input.into());
         self
     }
 
-    /// Sets how many sentences are queries. Default: 2000.
+    /// Sets the number of sentences that are queries. Default: 2000.
     pub fn queries(mut self, sentences: usize) -> Self {
         self.queries = sentences;
         self
@@ -97,7 +98,7 @@ impl CompareCodes {
         self
     }
 
-    /// Takes of sentences with the same words the first alone.
+    /// Takes only the first of the sentences with the same words.
     pub fn distinct(mut self) -> Self {
         self.distinct = true;
         self
@@ -111,7 +112,7 @@ impl CompareCodes {
             self.learning.options(method, &run).check()?;
         }
         run.open_both(&collections.compared(Needed::DocumentsAndSentences)).await?;
-        // One for each collection.
+        // One reservation for each collection.
         let held = [0, 1].map(|_| Held::nothing_yet(&run, "SentencesToCompare"));
         let sentences = self.read(&mut run, "sentences", &held[0]).await?;
         let other = match &self.base.against {
@@ -119,10 +120,10 @@ impl CompareCodes {
             None => None,
         };
         let mut reports = Vec::new();
-        // It takes minutes, which other tasks need not wait for.
+        // Comparing takes minutes, and other tasks need not wait for it.
         let compare = || self.compare(&run, &sentences, other.as_ref(), &methods, &mut reports);
         let table = tokio::task::block_in_place(compare)?;
-        // They were told as they came.
+        // The reports were sent as events before.
         reports.into_iter().for_each(|report| run.note_last(report));
         run.workspace.session.register_batch("comparison", table)?;
         let rows = run.workspace.session.table("comparison").await?;
@@ -188,7 +189,7 @@ impl CompareCodes {
         self.table(sentences, queries.len(), &similar, &all)
     }
 
-    /// A row for each similarity and each kind of codes.
+    /// Returns a row for each similarity and each kind of codes.
     fn table(
         &self,
         sentences: &Sentences,
@@ -256,7 +257,7 @@ impl CompareCodes {
     }
 }
 
-/// To three digits after the point.
+/// Rounds to three decimal places.
 fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }

@@ -15,9 +15,9 @@ use crate::pipeline::query;
 impl Engine {
     /// Learns codes of the most frequent words from the sentences of a collection.
     ///
-    /// The table `codes` has a row for each word, the most frequent first: `word`, `code` (as many bytes as the code has bits, by 8; bit i
-    /// is bit i % 8 of byte i / 8), `bits` (the numbers of those that are set), `frequency`. The functions `codebook` and `bit_code` make
-    /// codes of sentences of it.
+    /// The table `codes` has a row for each word, the most frequent first: `word`, `code` (a byte for each 8 bits of
+    /// the code; bit i is bit i % 8 of byte i / 8), `bits` (the numbers of the bits that are set), `frequency`. The
+    /// functions `codebook` and `bit_code` make codes of sentences from it.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -54,9 +54,9 @@ runs!(LearnCodes => Found);
 pub enum Learner {
     /// By the MD5 hash of the word.
     Md5,
-    /// Words that mostly stand together share a code; the others have those of their hashes.
+    /// Words that mostly occur together share a code; the others have the codes of their hashes.
     Ner,
-    /// Words that stand together have bits in common, as far as all bits bear the same load.
+    /// Words that occur together have bits in common, as far as all bits have the same load.
     Opt,
 }
 
@@ -67,13 +67,14 @@ impl LearnCodes {
         self
     }
 
-    /// Sets by which power of their frequency words weigh in the load of a bit, from 0 to 1, for [`Learner::Opt`]. Default: 0.25.
+    /// Sets the power of their frequency by which words weigh in the load of a bit, from 0 to 1, for [`Learner::Opt`].
+    /// Default: 0.25.
     pub fn spread(mut self, power: f64) -> Self {
         self.learning.spread = Some(power);
         self
     }
 
-    /// Sets from which similarity on, from 0 to 1, words share a code, for [`Learner::Ner`]. Default: 0.5.
+    /// Sets the least similarity, from 0 to 1, at which words share a code, for [`Learner::Ner`]. Default: 0.5.
     pub fn least(mut self, similarity: f64) -> Self {
         self.learning.least = Some(similarity);
         self
@@ -105,7 +106,7 @@ impl LearnCodes {
             })
             .await?;
         }
-        // It takes seconds, which other tasks need not wait for.
+        // Learning takes seconds, and other tasks need not wait for it.
         let learned = tokio::task::block_in_place(|| learner.finish_within(|bytes| learning.grow_to(bytes)))?;
 
         run.workspace.session.register_batch("codes", table(&learned.codebook)?)?;
@@ -116,7 +117,7 @@ impl LearnCodes {
         Ok(Found::new(run, "codes learn", vec![("codes", rows)], summary, 2))
     }
 
-    /// Returns the method. Fails where an option has no effect.
+    /// Returns the method. Fails if an option has no effect.
     fn method(&self) -> Result<Method> {
         refuse_without_effect(&[
             ("spread", self.learning.spread.is_some(), self.by == Learner::Opt),

@@ -17,12 +17,12 @@ pub use self::learn::{LearnCodes, Learner};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Run, grouped};
 
-/// The words of a sentence.
+/// The units that count as the words of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token {
-    /// Its words.
+    /// The words of the sentence.
     Words,
-    /// Its characters, without white space.
+    /// The characters of the sentence, without white space.
     Characters,
 }
 
@@ -37,13 +37,13 @@ pub struct Learning {
     pub top: usize,
     /// The number of sentences to learn from.
     pub sample: usize,
-    /// The power of their frequency by which words weigh.
+    /// The power of their frequency by which words are weighted.
     pub spread: Option<f64>,
-    /// The similarity from which on words share a code.
+    /// The least similarity at which words share a code.
     pub least: Option<f64>,
-    /// Chooses the sentences.
+    /// The seed that chooses the sentences.
     pub seed: u64,
-    /// What the words of a sentence are.
+    /// The units that count as the words of a sentence.
     pub tokens: Token,
     /// The language of the texts.
     pub language: Option<String>,
@@ -87,7 +87,7 @@ impl Learning {
         }
     }
 
-    /// Makes the words of the sentences of a table known as `tokens`.
+    /// Registers the words of the sentences of a table as `tokens`.
     async fn set_tokens(&self, run: &mut Run, sentences: &str) -> Result<()> {
         let mut parameters = Parameters::default();
         parameters.set("sentences", Literal::column(sentences));
@@ -129,7 +129,7 @@ macro_rules! learning_options {
                 self
             }
 
-            /// Sets from how many different sentences codes are learned. Default: 300,000.
+            /// Sets the number of different sentences from which codes are learned. Default: 300,000.
             pub fn sample(mut self, sentences: usize) -> Self {
                 self.learning.sample = sentences;
                 self
@@ -185,7 +185,7 @@ async fn for_each_sentence(run: &mut Run, mut each: impl FnMut(Words<'_>) -> Res
 struct Held(MemoryReservation);
 
 impl Held {
-    /// It grows by so many bytes at least, so that words and sentences need not ask one by one.
+    /// The least number of bytes by which the reservation grows, so that it does not grow for each word or sentence.
     const STEP: usize = 1 << 20;
 
     fn nothing_yet(run: &Run, name: &str) -> Self {
@@ -225,7 +225,7 @@ fn strings(column: &dyn Array) -> Result<&StringViewArray> {
     }
 }
 
-/// Returns how codes were learned.
+/// Describes how codes were learned.
 fn describe(name: &str, report: &Report) -> String {
     let mut said =
         format!("{name}: {} words have other codes than those of their hashes", grouped(report.changed as u64));

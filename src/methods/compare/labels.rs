@@ -1,4 +1,4 @@
-//! Labelled containments: which document is in which, or what share of it.
+//! Labelled containments: which document is contained in which, or which share of it is.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,16 +23,16 @@ pub(super) struct Labelled {
     labels: String,
 }
 
-/// What labels say.
+/// The properties of labels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Labels {
-    /// Each row speaks of both directions.
+    /// True if each row has labels for both directions.
     pub(super) both_ways: bool,
-    /// They say which share of a document is in the other, and not only whether it is.
+    /// True if labels say which share of a document is in the other, and not only whether it is contained.
     pub(super) are_shares: bool,
 }
 
-/// The columns of labels: the two documents, and the shares, where there are any.
+/// The columns of labels: the two documents, and the shares, if there are any.
 struct Columns {
     ids: [&'static str; 2],
     shares: Vec<&'static str>,
@@ -74,7 +74,7 @@ impl Columns {
 }
 
 impl Labelled {
-    /// The documents and the labels of a folder.
+    /// Finds the documents and the labels of a folder.
     pub(super) fn of(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
         Ok(Self {
             documents: named(folder, &["docs"], "documents", stores)?,
@@ -82,7 +82,7 @@ impl Labelled {
         })
     }
 
-    /// Reads the labels, and fails where one says nothing.
+    /// Reads the labels. Fails if a label cannot be read, or contradicts another.
     pub(super) async fn read_labels(&self, reader: &mut Run, reading: &Options) -> Result<Labels> {
         let file = &self.labels;
         let rows = corpus::open(std::slice::from_ref(file), &of_labels("", reading), reader.engine.stores())?;
@@ -102,7 +102,8 @@ impl Labelled {
         Ok(labels)
     }
 
-    /// The labelled pairs whose documents are there, once both are read; says which are not.
+    /// Returns the labelled pairs whose documents exist, and notes the pairs whose documents do not. Needs the
+    /// documents and the labels to be read.
     pub(super) async fn truth(&self, reader: &mut Run) -> Result<RecordBatch> {
         let of_itself = reader.workspace.session.sql("SELECT * FROM label_rows WHERE contained = container").await?;
         let of_itself = of_itself.count().await? as u64;
@@ -120,7 +121,7 @@ impl Labelled {
     }
 }
 
-/// The first row of a query as text.
+/// Returns the first row of a query as text, if there is one.
 async fn first<const N: usize>(reader: &mut Run, query: Query) -> Result<Option<[String; N]>> {
     let rows = one_batch(reader, query).await?;
     if rows.num_rows() == 0 {

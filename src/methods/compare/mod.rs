@@ -1,4 +1,5 @@
-//! Methods beside one another, judged by labels: the comparison of CoDet's paper (Varol et al. 2011, section 5) on a labelled collection.
+//! A comparison of methods by labels: the comparison of CoDet's paper (Varol et al. 2011, section 5) on a labelled
+//! collection.
 
 mod labels;
 
@@ -28,15 +29,15 @@ use crate::run::{Compared, Run};
 use crate::store::{Stores, entries};
 
 impl Engine {
-    /// Compares ways of finding contained documents by a labelled collection: what each finds of what there is to find, and at what cost.
+    /// Compares ways of finding contained documents on a labelled collection: how much each finds, and at what cost.
     ///
     /// `labelled` is a folder with the documents, `docs.*`, and the labels, `gold.*` or `labels.*`: JSON lines, CSV, TSV or Parquet with
     /// `contained` and `container`, and `share` or `label` if not all of them are containments; or with `id_a`, `id_b`, `a_in_b` and `b_in_a`.
     ///
-    /// The table `comparison` has a row for each method: `method`, `options`, `precision`, `recall`, `f1`, `found` (pairs), `unlabelled`
-    /// (those of them of which no label speaks), `score_error`, `back_error` and `direction_right` (where labels are shares), `compared` and
-    /// `steps` (pairs of documents compared and additions made, per document), `seconds`, `cpu_seconds`. The table `printed` has the same for
-    /// people to read.
+    /// The table `comparison` has a row for each method: `method`, `options`, `precision`, `recall`, `f1`, `found`
+    /// (pairs), `unlabelled` (found pairs without a label), `score_error`, `back_error` and `direction_right` (where
+    /// labels are shares), `compared` and `steps` (pairs of documents compared and additions made, per document),
+    /// `seconds`, `cpu_seconds`. The table `printed` has the same for people to read.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -66,7 +67,7 @@ impl Engine {
     }
 }
 
-/// Ways of finding contained documents beside one another; see [`Engine::compare_containment`].
+/// A comparison of ways of finding contained documents; see [`Engine::compare_containment`].
 #[derive(Clone)]
 #[must_use = "it runs when it is awaited"]
 pub struct CompareContainment {
@@ -80,7 +81,7 @@ pub struct CompareContainment {
 common_options!(CompareContainment);
 runs!(CompareContainment => Found);
 
-/// What is judged.
+/// A method that is judged.
 #[derive(Clone)]
 struct Contender {
     name: String,
@@ -89,19 +90,19 @@ struct Contender {
     way: Way,
 }
 
-/// How the cost of a contender is counted.
+/// The way in which the cost of a contender is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// By the counts of the similarity join that this stage runs.
     Join(Query),
-    /// The same as a join, by all postings.
+    /// By all postings, which find the same pairs as a join.
     Postings,
     Codet,
 }
 
 impl CompareContainment {
-    /// Compares this method, too, called so in the rows; its input is not read. Its time column and the words that it leaves out are those
-    /// of the first method.
+    /// Compares this method, too, under this name in the rows; its input is not read. It should have the same time
+    /// column and leave out the same words as the first method, whose time column alone is checked.
     pub fn method(self, name: impl Into<String>, options: impl Into<String>, containment: Containment) -> Self {
         let way = match containment.scores() {
             [query::CODET_COMMON_NODES, ..] => Way::Codet,
@@ -112,7 +113,7 @@ impl CompareContainment {
         self.contender(name.into(), options.into(), containment, way)
     }
 
-    /// Compares the sets of a method by all postings of their elements, which must find what the join does.
+    /// Compares the sets of a method by all postings of their elements, which must find the same pairs as the join.
     pub fn by_postings(self, name: impl Into<String>, options: impl Into<String>, containment: Containment) -> Self {
         self.contender(name.into(), options.into(), containment, Way::Postings)
     }
@@ -122,14 +123,15 @@ impl CompareContainment {
         self
     }
 
-    /// Sets the least share that is a containment, of labels that are shares, above 0 and up to 1. Default: the threshold of the first method.
+    /// Sets the least share that counts as a containment, above 0 and up to 1, for labels that are shares. Default: the
+    /// threshold of the first method.
     pub fn label_threshold(mut self, share: f64) -> Self {
         self.label_threshold = Some(share);
         self
     }
 
-    /// Sets whether a pair of which no label speaks is no containment, and wrong where it is found. Default: yes, and no where labels are
-    /// shares both ways.
+    /// Sets whether a pair without a label counts as no containment, so that finding it is wrong. Default: yes, but no
+    /// if labels are shares both ways.
     pub fn labels_complete(mut self, are_complete: bool) -> Self {
         self.labels_complete = Some(are_complete);
         self
@@ -193,7 +195,7 @@ impl CompareContainment {
         ))
     }
 
-    /// Reads the documents, and numbers them. Gives where they are stored then.
+    /// Reads the documents, and numbers them. Returns the folder in which they are stored then.
     async fn read_documents(&self, reader: &mut Run, documents: &str, time_column: Option<&str>) -> Result<String> {
         let inputs = [documents.to_string()];
         let compared = Compared {
@@ -215,7 +217,7 @@ impl CompareContainment {
         let folder = match opened.first() {
             Some(Stored::Corpus(folder)) => {
                 if !Manifest::is_in(folder) {
-                    // The methods open what was read here by its name.
+                    // The methods open the folder by its name, so it needs a manifest.
                     Manifest::write(folder, &about_corpus(), reader.engine.stores())?;
                 }
                 folder.as_path()
@@ -227,7 +229,7 @@ impl CompareContainment {
         Ok(folder.to_str().context("the temporary folder has a name that is not Unicode")?.to_string())
     }
 
-    /// Says which documents have no time, once for all methods.
+    /// Notes which documents have no time, once for all methods.
     async fn say_without_time(&self, reader: &mut Run, first: &Containment) -> Result<()> {
         let Some(column) = &first.time_column else { return Ok(()) };
         reader.workspace.parameters = first.parameters(&first.signature_of_sets(), first.time_column.as_deref())?;
@@ -239,13 +241,13 @@ impl CompareContainment {
     }
 }
 
-/// What a contender took.
+/// The cost of a contender.
 struct Cost {
     seconds: f64,
     cpu_seconds: f64,
-    /// How many pairs of documents were compared, per document; `None` where that was not counted.
+    /// The number of pairs of documents that were compared, per document; `None` if it was not counted.
     compared: Option<f64>,
-    /// How many additions that took, per document.
+    /// The number of additions, per document; `None` if it was not counted.
     steps: Option<f64>,
 }
 
@@ -261,7 +263,7 @@ impl Cost {
 }
 
 impl Contender {
-    /// Finds what is contained, and counts what that takes.
+    /// Finds the contained documents, and measures the cost.
     async fn run(&self, run: &mut Run, max_pairs: u64) -> Result<Cost> {
         let (began, cpu) = (Instant::now(), ProcessTime::try_now()?);
         if self.way == Way::Postings {
@@ -290,7 +292,7 @@ impl Contender {
         Ok(Cost { seconds, cpu_seconds, compared: compared.map(per_document), steps: steps.map(per_document) })
     }
 
-    /// The sets of the method, joined by all their elements.
+    /// Joins the sets of the method by all their elements.
     async fn join_postings(&self, run: &mut Run, max_pairs: u64) -> Result<()> {
         let signature = self.containment.signature_of_sets();
         run.workspace.parameters = self.containment.parameters(&signature, self.containment.time_column.as_deref())?;
@@ -305,7 +307,7 @@ impl Contender {
     }
 }
 
-/// A collection that is stored in a folder.
+/// Returns a collection that is stored in a folder, ready to be opened.
 fn stored(folder: &[String]) -> Compared<'_> {
     Compared {
         inputs: folder,
@@ -318,29 +320,30 @@ fn stored(folder: &[String]) -> Compared<'_> {
     }
 }
 
-/// What a run found, in order.
+/// Returns the rows that a run found, in order.
 async fn found(run: &mut Run) -> Result<RecordBatch> {
     one_batch(run, query::COMPARE_FOUND).await
 }
 
-/// The rows of a query in one batch.
+/// Returns the rows of a query in one batch.
 async fn one_batch(run: &mut Run, query: Query) -> Result<RecordBatch> {
     let rows = run.workspace.run_all(&[query]).await?.context("it is a query")?;
     let schema = Arc::clone(rows.schema().inner());
     let batches = rows.collect().await.with_context(|| format!("in queries/{}", query.file))?;
-    // What the rows say of NULL may differ from what the query says.
+    // The nullability of the rows may differ from that of the query.
     let schema = batches.first().map_or(schema, RecordBatch::schema);
     Ok(concat_batches(&schema, &batches)?)
 }
 
-/// The rows of all methods in one batch. Any column may have NULL: a row by itself tells only what it has.
+/// Returns the rows of all methods in one batch. All columns are made nullable, since the schema of one row does not
+/// show the NULLs of others.
 fn table(rows: &[RecordBatch]) -> Result<RecordBatch> {
     let schema = rows.first().context("there are methods")?.schema();
     let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
     Ok(concat_batches(&Arc::new(Schema::new(fields.collect::<Vec<_>>())), rows)?)
 }
 
-/// Fails where two ways of finding the same did not.
+/// Fails if the two joins did not find the same pairs.
 fn check_same(by_join: Option<&RecordBatch>, by_postings: &RecordBatch) -> Result<()> {
     if by_join.is_some_and(|by_join| by_join.columns() != by_postings.columns()) {
         bail!(
@@ -353,7 +356,7 @@ fn check_same(by_join: Option<&RecordBatch>, by_postings: &RecordBatch) -> Resul
     Ok(())
 }
 
-/// The file or folder of this name, with any extension, in a folder.
+/// Returns the file or folder that has one of these names, with any extension, in a folder.
 fn named(folder: &Path, names: &[&str], what: &str, stores: &Arc<Stores>) -> Result<String> {
     let is_wanted = |name: &String| names.iter().any(|it| name == it || name.starts_with(&format!("{it}.")));
     let there = entries(folder, stores)?;

@@ -10,7 +10,8 @@ use crate::methods::threads::{Readable, number};
 use crate::methods::times::seconds;
 use crate::pipeline::query::Literal;
 
-/// The rule by which one of several duplicates stays. Of what is equal by the rule, the first by its id stays.
+/// The rule that chooses which of several duplicates is kept. Of duplicates that are equal by the rule, the first by
+/// its id is kept.
 ///
 /// ```
 /// let keep: ibid::methods::Keep = "newest:published".parse()?;
@@ -30,7 +31,7 @@ pub enum Keep {
     Newest(String),
     /// The one with the highest number in this column.
     Highest(String),
-    /// The one whose value of this column stands first among these; others come after them.
+    /// The one whose value of this column is first in this list; other values come after the list.
     Priority(String, Vec<String>),
 }
 
@@ -73,7 +74,7 @@ impl fmt::Display for Keep {
 }
 
 impl Keep {
-    /// Fails where the column of the rule is not there, or cannot be read so.
+    /// Fails if the column of the rule is missing, or cannot be read as the rule needs it.
     pub(super) fn check(&self, table: &str, schema: &Schema) -> Result<()> {
         match self {
             Self::First | Self::Longest => Ok(()),
@@ -83,7 +84,7 @@ impl Keep {
         }
     }
 
-    /// Returns what documents are ordered by, the smallest first, as SQL.
+    /// Returns the SQL of the key by which documents are ordered, the smallest first.
     pub(super) fn key(&self) -> Literal {
         match self {
             Self::First | Self::Longest => Literal::from(0),
@@ -98,9 +99,9 @@ impl Keep {
         }
     }
 
-    /// Returns what equals are ordered by, as SQL.
+    /// Returns the SQL of the key that orders documents with equal keys.
     pub(super) fn tie(&self, unit: Piece) -> Literal {
-        // DataFusion cannot order by a column that has one value alone, and whole documents are all the first piece.
+        // DataFusion cannot order by a column with a single value, and whole documents are all the first piece.
         Literal::of_sql(match (self, unit) {
             (Self::First, Piece::Document | Piece::Passage) => "positions.position",
             (Self::First, _) => "positions.position, pieces.piece",

@@ -10,12 +10,13 @@ use crate::run::{Run, describe_recall, grouped};
 /// The way in which matches are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Matching {
-    /// All of them, by a similarity join.
+    /// All matches, by a similarity join.
     #[default]
     Exact,
-    /// Those of texts that share a signature of minhashes, each verified. A sample says how many were not found.
+    /// The matches of texts that share a signature of minhashes, each verified. A sample tells how many were not found.
     Lsh,
-    /// [`Matching::Exact`], unless a sample says that there are more matches than [`Dedup::max_pairs`]; a note says which.
+    /// [`Matching::Exact`], or [`Matching::Lsh`] if a sample shows that there are more matches than
+    /// [`Dedup::max_pairs`]. A note says which one ran.
     Auto,
 }
 
@@ -33,10 +34,11 @@ pub(super) struct Hashing {
     pub(super) sample: Option<u64>,
 }
 
-/// The minhashes of a text where no number is given.
+/// The default number of minhashes of a text.
 const MINHASHES: u16 = 128;
 
-/// The least chance that two texts that are as similar as the threshold share a signature, where the rows are not given.
+/// The least probability that two texts that are as similar as the threshold share a signature, if the rows are not
+/// given.
 const CHANCE: f64 = 0.999;
 
 /// The stages that link texts by their signatures.
@@ -95,7 +97,8 @@ impl Hashing {
 }
 
 impl Dedup {
-    /// Links the texts of a run that match, and decides how, where that is left to it. Returns true if not all were compared.
+    /// Links the texts of a run that match, and chooses the way for [`Matching::Auto`]. Returns true if not all texts
+    /// were compared.
     pub(super) async fn link(&self, run: &mut Run) -> Result<bool> {
         let hashes = match self.matching {
             Matching::Exact => false,
@@ -106,7 +109,7 @@ impl Dedup {
         Ok(hashes)
     }
 
-    /// Says from a sample how many pairs there are.
+    /// Estimates the number of pairs from a sample. Returns true if there are more than [`Dedup::max_pairs`] allows.
     async fn has_too_many_pairs(&self, run: &mut Run) -> Result<bool> {
         run.workspace.run_all(&[query::CLUSTERS_SAMPLE, query::CLUSTERS_SAMPLE_LINKS]).await?;
         let (texts, found) = (run.workspace.rows_of(query::TEXTS), run.workspace.rows_of(query::CLUSTERS_SAMPLE_LINKS));
@@ -127,7 +130,7 @@ impl Dedup {
         Ok(hashes)
     }
 
-    /// Says what was not compared, and by a sample what was not found. Returns the tables that say so.
+    /// Notes what was not compared, and what a sample shows was not found. Returns the tables with the details.
     pub(super) async fn certify(&self, run: &mut Run) -> Result<[(&'static str, Query); 2]> {
         if self.matching == Matching::Lsh {
             run.workspace.run_all(&[query::CLUSTERS_SAMPLE, query::CLUSTERS_SAMPLE_LINKS]).await?;
@@ -144,7 +147,8 @@ impl Dedup {
         Ok([("buckets", query::CLUSTERS_FULL_BUCKETS), ("certificate", query::CLUSTERS_RECALL)])
     }
 
-    /// Returns the stages by which a script links texts: what [`Matching::Auto`] decides is not known there.
+    /// Returns the stages by which a script links texts. A script does not know what [`Matching::Auto`] would choose,
+    /// and takes [`Matching::Exact`] for it.
     pub(super) fn links(&self) -> &'static [Query] {
         if self.matching == Matching::Lsh { &LINKS } else { &[query::TEXTS_LINKS] }
     }

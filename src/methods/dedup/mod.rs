@@ -1,4 +1,4 @@
-//! Duplicates that go, each for one that stays.
+//! Duplicates that are removed, each for one that is kept.
 
 mod keep;
 mod matching;
@@ -32,18 +32,20 @@ use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::Run;
 
 impl Engine {
-    /// Removes duplicates: whole documents, or paragraphs, sentences or passages of them. Each that goes has one that stays, verified at the
-    /// threshold or above, and of those that stay no two match.
+    /// Removes duplicates: whole documents, or paragraphs, sentences or passages of them. Each removed one matches a
+    /// kept one, verified at the threshold or above. No two kept ones match.
     ///
-    /// The table `kept` has the documents that stay, in the order and with the columns of the input; where parts of documents go, their texts
-    /// are without these. `removed` says of each that goes which one stays for it: `id`, `kept_id`, `similarity` (Jaccard),
-    /// `containment` (the share of the first that is in the second), `containment_back`, `rule` (`equal`, `similar` or `contained`); of pieces
-    /// also `piece`, `char_start`, `char_end`, `byte_start`, `byte_end`, in the document as it was, and `kept_piece`, `kept_char_start`,
-    /// `kept_char_end`. `pairs` has each two that match, `clusters` each that stays for others with these. With [`Dedup::by_source`] there is
-    /// also `sources`: what each source loses.
+    /// The table `kept` has the kept documents, in the order and with the columns of the input. If parts of documents
+    /// are removed, the texts lack these parts. `removed` has a row for each removed one, with the one that is kept for
+    /// it: `id`, `kept_id`, `similarity` (Jaccard), `containment` (the share of the first that is in the second),
+    /// `containment_back`, `rule` (`equal`, `similar` or `contained`); for pieces also `piece`, `char_start`,
+    /// `char_end`, `byte_start`, `byte_end`, in the original document, and `kept_piece`, `kept_char_start`,
+    /// `kept_char_end`. `pairs` has the pairs that match. `clusters` has each kept one that others were removed for,
+    /// with these others. With [`Dedup::by_source`] there is also `sources`: what each source loses.
     ///
-    /// What stays is the same for any threads, memory and order of the arguments: duplicates are decided one after the other in the order of
-    /// [`Dedup::keep`], and one goes if one that stays can stand for it (a lexicographically first maximal independent set).
+    /// The result does not depend on threads, memory or the order of the arguments. Duplicates are decided one after
+    /// the other in the order of [`Dedup::keep`], and one is removed if one that is already kept can replace it (a
+    /// lexicographically first maximal independent set).
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -87,7 +89,7 @@ impl Engine {
     }
 }
 
-/// Duplicates that go; see [`Engine::dedup`].
+/// Duplicates that are removed; see [`Engine::dedup`].
 #[derive(Clone)]
 #[must_use = "it runs when it is awaited"]
 pub struct Dedup {
@@ -111,17 +113,17 @@ common_options!(Dedup);
 shape_options!(Dedup);
 runs!(Dedup => Found);
 
-/// The pieces that are compared, and go or stay.
+/// The pieces that are compared, and removed or kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
     /// Whole documents.
     Document,
-    /// Paragraphs, between blank lines, as the function `paragraphs` has them.
+    /// Paragraphs, between blank lines, as the function `paragraphs` splits them.
     Paragraph,
-    /// Sentences, as the function `sentences` has them.
+    /// Sentences, as the function `sentences` splits them.
     Sentence,
-    /// Passages: words that are part of a run of [`Dedup::min_words`] words that stands in what stays before them, wherever it begins and
-    /// ends. Of what stays no such run stands twice. They are compared by their words alone.
+    /// Passages: words in a run of [`Dedup::min_words`] words that also occurs in the kept text before them, wherever
+    /// it begins and ends. No such run occurs twice in the kept text. Passages are compared by their words alone.
     Passage,
 }
 
@@ -130,16 +132,17 @@ pub enum Piece {
 pub enum Measure {
     /// The Jaccard similarity of their sets.
     Jaccard,
-    /// The share of the set of one that is in that of the other, so that nothing is lost. One that contains another is decided before it.
+    /// The share of one piece's set that is in the other's, so that nothing is lost. A piece that contains another is
+    /// decided before it.
     Containment,
-    /// The same text, but for case, width and white space.
+    /// The same text, except for case, width and white space.
     Exact,
 }
 
-/// The threshold where none is given.
+/// The default threshold.
 const THRESHOLD: f64 = 0.8;
 
-/// The words of a repeated run where no number is given (as the tokens of Lee et al. 2022, section 4.1).
+/// The default number of words of a repeated run (as many as the tokens of Lee et al. 2022, section 4.1).
 const MIN_WORDS: u32 = 50;
 
 /// The files and folders that a folder of results may have.
@@ -155,7 +158,7 @@ pub const FILES: [&str; 8] = [
 ];
 
 impl Dedup {
-    /// Sets what is compared, and goes or stays. Default: documents.
+    /// Sets what is compared, and removed or kept. Default: documents.
     pub fn unit(mut self, unit: Piece) -> Self {
         self.unit = unit;
         self
@@ -173,13 +176,15 @@ impl Dedup {
         self
     }
 
-    /// Sets from which similarity, or share, on two match, above 0 and up to 1, unless texts are compared exactly. Default: 0.8.
+    /// Sets the least similarity, or share, of two that match, above 0 and up to 1, unless texts are compared exactly.
+    /// Default: 0.8.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
         self
     }
 
-    /// Sets how many words in a row are repeated where they stand twice, from 1 to 10,000, for [`Piece::Passage`]. Default: 50.
+    /// Sets how many words in a row count as repeated if they occur twice, from 1 to 10,000, for [`Piece::Passage`].
+    /// Default: 50.
     pub fn min_words(mut self, words: u32) -> Self {
         self.min_words = Some(words);
         self
@@ -198,8 +203,8 @@ impl Dedup {
         self
     }
 
-    /// Sets how many minhashes make a signature, from 1 to 64, for [`Matching::Lsh`]. Default: the most with which two texts that are as
-    /// similar as the threshold are compared with a chance of 0.999.
+    /// Sets how many minhashes make a signature, from 1 to 64, for [`Matching::Lsh`]. Default: the largest number with
+    /// which two texts that are as similar as the threshold are compared with a probability of 0.999.
     pub fn rows(mut self, rows: u16) -> Self {
         self.hashing.rows = Some(rows);
         self
@@ -211,27 +216,28 @@ impl Dedup {
         self
     }
 
-    /// Sets with how many of the texts that share a signature the others are compared, 2 or more, for [`Matching::Lsh`]: the first ones in the
-    /// order in which they are kept. Default: 100.
+    /// Sets how many of the texts that share a signature the others are compared with, 2 or more, for
+    /// [`Matching::Lsh`]: the first ones in the order of [`Dedup::keep`]. Default: 100.
     pub fn max_bucket(mut self, texts: u32) -> Self {
         self.hashing.max_bucket = Some(texts);
         self
     }
 
-    /// Sets of how many texts all matches are looked for, 1 or more, to say what [`Matching::Lsh`] did not find, and what
-    /// [`Matching::Auto`] has to expect. Default: 1000.
+    /// Sets the size of the sample of texts whose matches are all searched, 1 or more. The sample tells what
+    /// [`Matching::Lsh`] did not find, and how many matches [`Matching::Auto`] has to expect. Default: 1000.
     pub fn sample(mut self, texts: u64) -> Self {
         self.hashing.sample = Some(texts);
         self
     }
 
-    /// Sets which of several duplicates stays. Default: the first.
+    /// Sets which of several duplicates is kept. Default: the first.
     pub fn keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
         self
     }
 
-    /// Counts what is lost by the values of this column, and makes the table `sources`. A note names those that lose more than 90 %.
+    /// Counts what is removed for each value of this column, and makes the table `sources`. A note names the sources
+    /// that lose more than 90 %.
     pub fn by_source(mut self, column: impl Into<String>) -> Self {
         self.source = Some(column.into());
         self
@@ -243,18 +249,18 @@ impl Dedup {
         self
     }
 
-    /// Decides anew, with this threshold, what an earlier dedup decided: the input is the folder that it wrote. Its options are taken, and the
-    /// pairs that it found; the documents are read again from where they were, and must be the same. A threshold below that of the earlier run
-    /// is refused.
+    /// Decides again, with this threshold, which duplicates to remove. The input is the folder that an earlier dedup
+    /// wrote. Its options and the pairs that it found are reused. The documents are read again from where they were,
+    /// and must be the same. A threshold below the earlier one is refused.
     ///
-    /// The tables are those of a dedup with that threshold.
+    /// The tables are the same as those of a dedup with this threshold.
     pub fn rethreshold(mut self, threshold: f64) -> Self {
         self.rethreshold = Some(threshold);
         self
     }
 
-    /// Returns the SQL that would run, as a script for `ibid sql`. Documents are numbered there in the order in which they are read, and
-    /// what stays is not written.
+    /// Returns the SQL that would run, as a script for `ibid sql`. The script numbers documents in the order in which
+    /// they are read, and does not write the kept documents.
     ///
     /// # Errors
     ///
@@ -376,7 +382,7 @@ impl Dedup {
         Ok(found)
     }
 
-    /// Fails where what was found is not what was promised.
+    /// Fails if the result does not keep the promises of [`Engine::dedup`].
     async fn verify(&self, run: &mut Run) -> Result<()> {
         let is_of_passages = self.unit == Piece::Passage;
         let broken = if is_of_passages { query::DEDUP_BROKEN_PASSAGES } else { query::DEDUP_BROKEN };
@@ -393,7 +399,7 @@ impl Dedup {
         Ok(())
     }
 
-    /// Returns the stages that say what went.
+    /// Returns the stages that describe what was removed.
     fn stages(&self) -> Stages {
         match self.unit {
             Piece::Document => Stages {
@@ -492,8 +498,8 @@ impl Dedup {
         self.signature.clone().unwrap_or(Signature::SHINGLES_5)
     }
 
-    /// Returns the stages from the documents to the texts that are compared, and but for Jaccard similarities to what matches. The documents
-    /// are numbered by then.
+    /// Returns the stages from the documents to the texts that are compared and, except for Jaccard similarities, to
+    /// the matches. The documents must be numbered before.
     fn compared(&self) -> Vec<Query> {
         let pieces = match self.unit {
             Piece::Document | Piece::Passage => query::DEDUP_DOCUMENTS,
@@ -522,7 +528,7 @@ impl Dedup {
         stages
     }
 
-    /// Returns the stages from what matches to the pieces that go.
+    /// Returns the stages from the matches to the pieces that are removed.
     fn decided(&self) -> Vec<Query> {
         if self.unit == Piece::Passage {
             let mut stages = vec![query::DEDUP_REPEATED_RUNS, query::DEDUP_PARTS, query::KEPT_PLACES];
@@ -554,11 +560,11 @@ impl Dedup {
     }
 }
 
-/// The stages that say what went.
+/// The stages that describe what was removed.
 struct Stages {
     went: Query,
     cuts: &'static [Query],
-    /// What is said of documents that are left as they are.
+    /// The annotations of documents that are left as they are.
     annotated: Query,
     matching: Query,
     pairs: Query,

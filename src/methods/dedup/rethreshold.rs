@@ -19,11 +19,11 @@ use crate::store::redacted_url;
 #[derive(Debug, Clone)]
 pub(super) struct StoredPairs {
     file: PathBuf,
-    /// The result that they are of, as errors name it.
+    /// The name of the result that has the pairs, for errors.
     of: String,
-    /// Removes the file with the last of these, where it is temporary.
+    /// The guard that removes a temporary file when its last clone is dropped.
     _file: Option<Arc<TempPath>>,
-    /// The documents that it read, by their seals.
+    /// The documents that the earlier run read, by their seals.
     inputs: Value,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct StoredPairs {
 const PAIRS: &str = "pairs.parquet";
 
 impl Dedup {
-    /// Returns the dedup that an earlier run was, with another threshold, and with the pairs that it found.
+    /// Returns the dedup of an earlier run with another threshold, and with the pairs that the run found.
     pub(super) fn of_stored(self, threshold: f64) -> Result<Self> {
         let [folder] = <[String; 1]>::try_from(self.base.input.named_places()?)
             .map_err(|_| misuse!("`rethreshold` takes one input: the folder that a dedup has written"))?;
@@ -65,7 +65,7 @@ impl Dedup {
         again.decided_anew(threshold, stored)
     }
 
-    /// Returns this dedup with another threshold, and with the pairs that it has found.
+    /// Returns this dedup with another threshold, and with the pairs of its result.
     pub(in crate::methods) async fn with_pairs_of(self, found: &Found, threshold: f64) -> Result<Self> {
         let engine = &self.base.engine;
         let file = tempfile::Builder::new().prefix("pairs-").suffix(".parquet").tempfile_in(engine.scratch().path());
@@ -76,7 +76,8 @@ impl Dedup {
         self.decided_anew(threshold, StoredPairs { file: file.to_path_buf(), of, _file: Some(Arc::new(file)), inputs })
     }
 
-    /// Returns this dedup with another threshold and pairs that it has found. Fails where these are not all.
+    /// Returns this dedup with another threshold, and with stored pairs. Fails if the pairs are incomplete for that
+    /// threshold.
     fn decided_anew(mut self, threshold: f64, pairs: StoredPairs) -> Result<Self> {
         let stored = self.least();
         if self.measure() == Measure::Exact {
@@ -100,7 +101,7 @@ impl Dedup {
         Ok(self)
     }
 
-    /// Makes the pairs of an earlier run known. Fails where the documents are others than it read.
+    /// Registers the pairs of an earlier run. Fails if the documents are not the same as it read.
     pub(super) async fn open_stored(&self, run: &mut Run, stored: &StoredPairs) -> Result<()> {
         if run.about()["inputs"] != stored.inputs {
             bail!(
@@ -113,7 +114,7 @@ impl Dedup {
     }
 }
 
-/// Returns what was read, and how, for a later run.
+/// Returns the inputs and the options of reading, for a later run.
 pub(super) fn read(base: &Base) -> Value {
     let inputs = base.input.named_places().ok();
     let inputs: Option<Vec<_>> = inputs.map(|inputs| inputs.iter().map(|input| redacted_url(input)).collect());

@@ -1,4 +1,4 @@
-//! Columns beside those of the documents, where none is left out.
+//! Columns that annotate documents, if no document is left out.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::common::{Result, exec_err};
 
-/// Columns beside those of the documents: `is_kept`, and those of rows that some documents have.
+/// The columns that annotate documents: `is_kept`, and the columns of rows that some documents have.
 #[derive(Debug)]
 pub(super) struct Annotations {
     rows: RecordBatch,
@@ -17,7 +17,7 @@ pub(super) struct Annotations {
 }
 
 impl Annotations {
-    /// Takes rows of which the first column is the position of a document.
+    /// Takes rows whose first column is the position of a document.
     pub(super) fn new(rows: &RecordBatch) -> Result<Self> {
         let positions = rows.column(0).as_primitive::<Int64Type>().values().iter().copied();
         let places = positions.zip(0..).collect();
@@ -25,7 +25,7 @@ impl Annotations {
         Ok(Self { rows: rows.project(&others)?, places })
     }
 
-    /// Returns the columns of documents with these behind them. Fails where two have the same name.
+    /// Returns the columns of documents, followed by the annotations. Fails if two columns have the same name.
     pub(super) fn schema(&self, documents: &Schema) -> Result<SchemaRef> {
         let is_kept = Arc::new(Field::new("is_kept", DataType::Boolean, false));
         let rows = self.rows.schema();
@@ -40,7 +40,7 @@ impl Annotations {
         Ok(Arc::new(Schema::new(documents.fields().iter().cloned().chain(ours).collect::<Vec<_>>())))
     }
 
-    /// Returns documents with these columns, of which the first has this position.
+    /// Returns documents with the annotations. `first` is the position of the first document.
     pub(super) fn of(
         &self,
         first: u64,

@@ -1,4 +1,4 @@
-//! The parts of documents that go: rows, and pieces of their texts.
+//! The documents that are removed, and the pieces that are cut out of texts.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,17 +9,18 @@ use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{DataType, Int32Type, Int64Type};
 use datafusion::common::{Result, exec_err};
 
-/// The documents and pieces that go, by the positions of the documents.
+/// The documents and pieces that are removed, by the positions of the documents.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cuts {
-    /// Ascending.
+    /// The positions of removed documents, ascending.
     documents: Vec<u64>,
-    /// Ranges of bytes, ascending.
+    /// The ranges of bytes that are cut out, ascending.
     parts: HashMap<u64, Vec<Range<usize>>>,
 }
 
 impl Cuts {
-    /// Takes rows of positions, ascending, and where pieces are cut out, of their first byte and that of the next piece.
+    /// Adds rows of positions, ascending. Rows of pieces that are cut out also have the first byte of the piece, and of
+    /// the next piece.
     pub(crate) fn add(&mut self, rows: &RecordBatch) -> Result<()> {
         let positions = rows.column(0).as_primitive::<Int64Type>();
         let positions = positions.values().iter().map(|position| position.cast_unsigned());
@@ -38,8 +39,8 @@ impl Cuts {
         Ok(())
     }
 
-    /// Returns what stays of a text; nothing where that is white space alone, or where the document goes. Of white space before and behind
-    /// what is cut out, that with fewer line breaks goes, too.
+    /// Returns a text without the pieces that are cut out, or `None` if only white space is left. Of the white space
+    /// before and after a cut, the part with fewer line breaks is removed, too.
     fn kept(&self, position: u64, text: &str) -> Option<String> {
         let Some(parts) = self.parts.get(&position) else { return Some(text.to_owned()) };
         let (mut kept, mut at) = (String::with_capacity(text.len()), 0);
@@ -60,13 +61,13 @@ impl Cuts {
         if kept.trim().is_empty() { None } else { Some(kept) }
     }
 
-    /// Returns true if whole documents go, or nothing.
+    /// Returns true if only whole documents are removed, or nothing.
     pub(super) fn is_of_documents(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Returns which rows of documents stay, of which the first has this position, and their texts without what is cut out of them, where
-    /// there is something.
+    /// Returns which rows of documents are kept, and their texts without the pieces that are cut out, if there are any.
+    /// `first` is the position of the first document.
     fn of(&self, first: u64, documents: &RecordBatch) -> Result<(BooleanArray, Option<ArrayRef>)> {
         let positions = first..first + documents.num_rows() as u64;
         if positions.clone().all(|position| !self.parts.contains_key(&position)) {
@@ -88,12 +89,12 @@ impl Cuts {
         Ok((BooleanArray::from(stays), Some(cast(&cut, texts.data_type())?)))
     }
 
-    /// Returns which rows of documents stay, of which the first has this position.
+    /// Returns which rows of documents are kept. `first` is the position of the first document.
     pub(super) fn stays(&self, first: u64, documents: &RecordBatch) -> Result<BooleanArray> {
         Ok(self.of(first, documents)?.0)
     }
 
-    /// Returns the rows of documents that stay, of which the first has this position.
+    /// Returns the rows of documents that are kept. `first` is the position of the first document.
     pub(crate) fn apply(&self, first: u64, documents: &RecordBatch) -> Result<RecordBatch> {
         let (stays, texts) = self.of(first, documents)?;
         let Some(texts) = texts else { return Ok(filter_record_batch(documents, &stays)?) };

@@ -1,4 +1,4 @@
-//! Rows in the order in which they stand in their files, changed on their way.
+//! Rows in the order of their files, changed batch by batch.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
 use futures::{StreamExt, stream};
 
-/// Changes a batch, of which the first row has this number.
+/// A function that changes a batch, given the number of its first row.
 type Change = dyn Fn(u64, &RecordBatch) -> Result<RecordBatch> + Send + Sync;
 
 /// The rows of a plan, one partition after the other.

@@ -1,4 +1,5 @@
-//! A collection that is handed on: without what goes of it, in the order and with the columns of the user's files.
+//! The collection that a method outputs: without what is removed, in the order and with the columns of the user's
+//! files.
 
 mod annotations;
 mod cuts;
@@ -27,7 +28,7 @@ use crate::export::{PartFormat, Parts};
 use crate::pipeline::query::Query;
 use crate::run::Run;
 
-/// How a collection is handed on.
+/// The form in which a collection is output.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shape {
     pub(super) parts: Parts,
@@ -35,30 +36,30 @@ pub(super) struct Shape {
     pub(super) annotates: bool,
 }
 
-/// Gives a builder the options of methods that hand a collection on.
+/// Gives a builder the options of methods that output a collection.
 macro_rules! shape_options {
     ($builder:ident) => {
         impl $builder {
-            /// Sets the format of the documents that stay, where they are written to a folder. Default: Parquet.
+            /// Sets the format of the kept documents, if they are written to a folder. Default: Parquet.
             pub fn format(mut self, format: $crate::methods::PartFormat) -> Self {
                 self.shape.parts.format = format;
                 self
             }
 
-            /// Writes at most so many of the documents that stay to a file, 1 or more. Default: all to one.
+            /// Writes at most this many of the kept documents to a file, 1 or more. Default: all to one.
             pub fn rows_per_file(mut self, rows: u64) -> Self {
                 self.shape.parts.rows_per_file = Some(rows);
                 self
             }
 
-            /// Gives of the documents that stay their ids alone.
+            /// Outputs only the ids of the kept documents.
             pub fn ids_only(mut self, is_so: bool) -> Self {
                 self.shape.ids_only = is_so;
                 self
             }
 
-            /// Leaves all documents as they are, and says in further columns what would go, and why: `is_kept`, and what the method says
-            /// of it.
+            /// Leaves all documents as they are, and adds columns that say what would be removed, and why: `is_kept`,
+            /// and the columns of the method.
             pub fn annotate(mut self, annotates: bool) -> Self {
                 self.shape.annotates = annotates;
                 self
@@ -69,7 +70,7 @@ macro_rules! shape_options {
 pub(super) use shape_options;
 
 impl Shape {
-    /// Fails where options do not go together. `has_list` says that what is said of documents is a list.
+    /// Fails if options do not go together. `has_list` is true if the annotations have a list.
     pub(super) fn check(self, has_list: bool) -> Result<()> {
         if has_list && self.annotates && self.parts.format == PartFormat::Csv {
             return Err(misuse!("`annotate` adds a list, which CSV cannot hold; take another `format`, such as jsonl"));
@@ -103,7 +104,8 @@ impl Shape {
         Ok(())
     }
 
-    /// Returns the documents as they are handed on. `annotations` has the positions of documents and what is said of these.
+    /// Returns the documents in the form in which they are output. `annotations` is the query of the positions of
+    /// documents and their annotations.
     pub(super) async fn kept(self, run: &mut Run, cuts: Cuts, annotations: Query) -> Result<DataFrame> {
         let needs_ids_alone = self.ids_only && cuts.is_of_documents();
         let documents = documents_in_order(run, if needs_ids_alone { &["doc_id"] } else { &[] }).await?;
@@ -125,7 +127,7 @@ impl Shape {
     }
 }
 
-/// Returns what goes, by queries of positions.
+/// Returns what is removed, by queries of positions.
 pub(super) async fn cuts(run: &mut Run, queries: &[Query]) -> Result<Cuts> {
     let mut cuts = Cuts::default();
     for query in queries {
@@ -134,7 +136,7 @@ pub(super) async fn cuts(run: &mut Run, queries: &[Query]) -> Result<Cuts> {
     Ok(cuts)
 }
 
-/// Adds what goes, too, by a query of positions.
+/// Adds what a query of positions removes, too.
 pub(super) async fn add_cuts(run: &mut Run, cuts: &mut Cuts, query: Query) -> Result<()> {
     let mut rows = run.rows(query).await?.execute_stream().await?;
     while let Some(batch) = rows.try_next().await? {
@@ -143,7 +145,7 @@ pub(super) async fn add_cuts(run: &mut Run, cuts: &mut Cuts, query: Query) -> Re
     Ok(())
 }
 
-/// Makes the table `remaining` known: the documents that stay, without what is cut out of them.
+/// Registers the table `remaining`: the kept documents, without the pieces that are cut out.
 pub(super) async fn register_remaining(run: &Run, cuts: Cuts) -> Result<()> {
     let documents = documents_in_order(run, &["doc_id", "text"]).await?;
     let schema = documents.schema();
@@ -152,7 +154,7 @@ pub(super) async fn register_remaining(run: &Run, cuts: Cuts) -> Result<()> {
     Ok(())
 }
 
-/// Plans to read the documents in the order of their files: these columns of them, or all.
+/// Plans to read the documents in the order of their files: these columns of them, or all if none is named.
 async fn documents_in_order(run: &Run, columns: &[&str]) -> Result<Arc<dyn ExecutionPlan>> {
     let alone = run.session_of_one_thread()?;
     alone.register_table("documents", run.workspace.session.table_provider("documents").await?)?;
@@ -161,7 +163,7 @@ async fn documents_in_order(run: &Run, columns: &[&str]) -> Result<Arc<dyn Execu
     Ok(documents.create_physical_plan().await?)
 }
 
-/// Makes the table `numbered` known: each document with its place among all that were read.
+/// Registers the table `numbered`: each document with its place among all that were read.
 pub(super) async fn number(run: &Run) -> Result<()> {
     let ids = documents_in_order(run, &["doc_id"]).await?;
     let fields = vec![ids.schema().field(0).clone(), Field::new("position", DataType::Int64, false)];

@@ -12,13 +12,14 @@ use crate::corpus::UserColumn;
 /// The columns of documents as the user's files have them.
 #[derive(Debug, Clone)]
 pub(super) struct UserColumns {
-    /// The place of each among the columns of documents.
+    /// The place of each column among the columns of documents.
     places: Vec<usize>,
     pub(super) schema: SchemaRef,
 }
 
 impl UserColumns {
-    /// Returns all columns as they are where nothing is known of the files. `ids_only` leaves out all but the id.
+    /// Returns the columns of the user's files, or all columns as they are if nothing is known of the files. `ids_only`
+    /// leaves out all but the id.
     pub(super) fn new(documents: &Schema, user: &[UserColumn], ids_only: bool) -> Self {
         let mut places = Vec::new();
         let mut fields: Vec<Field> = Vec::new();

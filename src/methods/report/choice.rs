@@ -1,14 +1,14 @@
-//! The choice of what a report has room for: rows in their order, each with the text that it stands in.
+//! The choice of the rows that a report has room for, in their order and with the surrounding text.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::rows::Place;
 
-/// The text before and behind the places of a match that a report has, in characters. Those of groups have none.
+/// The number of characters that a report shows before and after the places of a match. Places of groups have none.
 pub(super) const CONTEXT: i64 = 300;
 
-/// The bytes of a row and of a document beside their texts, about.
+/// The approximate bytes of a row and of a document without their texts.
 const ROW: i64 = 200;
 const DOCUMENT: i64 = 120;
 
@@ -21,12 +21,12 @@ pub(super) struct Documents {
     parts: Vec<Parts>,
 }
 
-/// Parts of a text, apart from each other: the ends by the starts, in characters.
+/// Parts of a text that do not touch each other: a map from their starts to their ends, in characters.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Parts(BTreeMap<i64, i64>);
 
 impl Parts {
-    /// Returns the parts that would be one with a range.
+    /// Returns the parts that overlap or touch a range.
     fn touching(&self, range: &Range<i64>) -> Vec<(i64, i64)> {
         let before = self.0.range(..range.start).next_back().filter(|(_, end)| **end >= range.start);
         let within = self.0.range(range.start..=range.end);
@@ -48,14 +48,14 @@ impl Parts {
         self.0.insert(start, end);
     }
 
-    /// Returns them in order.
+    /// Returns the parts in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Range<i64>> {
         self.0.iter().map(|(start, end)| *start..*end)
     }
 }
 
 impl Documents {
-    /// Returns the number of a document.
+    /// Returns the number of a document, which is assigned at its first use.
     pub(super) fn number(&mut self, side: i64, id: &str) -> usize {
         if let Some(number) = self.numbers.get(&(side, id.to_owned())) {
             return *number;
@@ -67,7 +67,8 @@ impl Documents {
         number
     }
 
-    /// Takes the text of places in, with so many characters around them, where there is room for it. Returns the room that is left then.
+    /// Adds the text of places, with `context` characters around them, if there is room for it. Returns the room that
+    /// is left, or `None` if there was too little.
     pub(super) fn take(&mut self, places: &[&Place], context: i64, room: i64) -> Option<i64> {
         let around = |place: &Place| (place.characters.start - context).max(0)..place.characters.end + context;
         let mut needed = ROW;
@@ -84,7 +85,7 @@ impl Documents {
         Some(room - needed)
     }
 
-    /// Forgets the parts that it has taken.
+    /// Removes all parts that were added.
     pub(super) fn clear(&mut self) {
         self.parts.iter_mut().for_each(|parts| parts.0.clear());
     }

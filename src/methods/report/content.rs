@@ -17,16 +17,16 @@ use super::texts::Text;
 use crate::pipeline::query::{self, Literal};
 use crate::run::Run;
 
-/// The characters of a value of a column that a report has at most.
+/// The largest number of characters that a report shows of a value of a column.
 const VALUE: usize = 200;
 
-/// The share of the room that groups may have where there are matches, too: one part of so many.
+/// The divisor of the room of a report: groups may use one part in this many if there are matches, too.
 const GROUPS: i64 = 4;
 
-/// The places of each group that are shown before more of any.
+/// The number of places that each group shows before any group shows more.
 const FEW: usize = 5;
 
-/// The rows of a result, best first, of which a report has as many as there is room for.
+/// The rows of a result, best first. A report shows as many of them as it has room for.
 pub(super) struct Candidates {
     pub(super) documents: Documents,
     pub(super) matches: Vec<Match>,
@@ -134,8 +134,8 @@ impl Candidates {
         Ok(())
     }
 
-    /// Returns the matches and groups that there is room for, in their order. Groups have a share of the room: for a few places of each, and
-    /// then for more; what matches leave is for more places, too.
+    /// Returns the matches and groups that there is room for, in their order. Groups get a share of the room: for a few
+    /// places of each group, and then for more. Room that matches leave is used for more places, too.
     fn chosen(&mut self, room: i64) -> (Vec<Match>, Vec<Group>) {
         let Self { documents, matches, groups } = self;
         documents.clear();
@@ -161,8 +161,8 @@ impl Candidates {
         (matches, chosen.collect())
     }
 
-    /// Returns true if there are rows that a page has not, and if the next one would have others: a row that is too large for a page is too
-    /// large for the next one.
+    /// Returns true if there are rows that a page does not show, and the next page would show others. A row that is too
+    /// large for one page is too large for the next.
     pub(super) fn are_more_than(&self, content: &Content) -> bool {
         let rows: usize = self.groups.iter().map(|group| group.shown.len()).sum();
         let of_name: HashMap<_, _> = self.groups.iter().map(|group| (&group.name, group.shown.len())).collect();
@@ -174,7 +174,8 @@ impl Candidates {
         go > 0 && go < self.matches.len() + rows
     }
 
-    /// Takes those out that a page has, so that the next one has others. A group of which there is more keeps its representative.
+    /// Removes the rows that a page shows, so that the next page shows others. A group with further places keeps its
+    /// representative.
     pub(super) fn leave_out(&mut self, content: &Content) {
         let keys = |shown: &mut dyn Iterator<Item = &str>| shown.map(str::to_owned).collect::<HashSet<_>>();
         let shown = keys(&mut content.matches.iter().map(|(row, _)| row.key.as_str()));
@@ -197,11 +198,11 @@ impl Candidates {
         self.groups.retain(|group| !group.shown.is_empty());
     }
 
-    /// Reads the texts of as many rows as there is room for, in bytes, about.
+    /// Reads the texts of as many rows as fit into about `room` bytes.
     pub(super) async fn content(&mut self, run: &mut Run, room: i64, times: [&Literal; 2]) -> Result<Content> {
         let (mut matches, mut groups) = self.chosen(room);
         let (mut documents, columns) = self.texts(run, times).await?;
-        // Those that there is no room for have numbers, too.
+        // Documents that there is no room for have numbers, too, so the others are numbered anew.
         let mut kept = HashMap::new();
         for number in (0..self.documents.names.len()).filter(|number| self.documents.has(*number)) {
             kept.insert(number, kept.len());
@@ -230,7 +231,7 @@ impl Candidates {
         Ok(Content { documents, matches, groups, columns, plots: Vec::new() })
     }
 
-    /// Reads the documents that are chosen, with their numbers, and the names of their columns.
+    /// Reads the chosen documents with their numbers, and the names of their columns.
     async fn texts(&self, run: &mut Run, times: [&Literal; 2]) -> Result<(Vec<(usize, Document)>, Vec<String>)> {
         let chosen: Vec<_> = (0..self.documents.names.len()).filter(|number| self.documents.has(*number)).collect();
         let names = || chosen.iter().map(|number| &self.documents.names[*number]);
@@ -294,7 +295,8 @@ impl Candidates {
     }
 }
 
-/// Shows up to so many places of a group, as far as there is room for them: the representative first, with which all others are compared.
+/// Marks up to `most` places of a group as shown, as far as there is room for them. The representative comes first,
+/// since all others are compared with it.
 fn add_members(documents: &mut Documents, group: &Group, shown: &mut [bool], most: usize, left: &mut i64) {
     let first = first_of(group);
     let mut count = shown.iter().filter(|is_shown| **is_shown).count();
@@ -310,7 +312,7 @@ fn add_members(documents: &mut Documents, group: &Group, shown: &mut [bool], mos
     }
 }
 
-/// Returns the place of a group that all others are compared with: the representative.
+/// Returns the index of the place of a group with which all others are compared: the representative, or else the first.
 fn first_of(group: &Group) -> usize {
     group.shown.iter().position(|member| member.is_representative).unwrap_or(0)
 }

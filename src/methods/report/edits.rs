@@ -1,4 +1,4 @@
-//! Where two texts differ, as the page has it.
+//! The differences of two texts, in the form that the page reads.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use super::texts::units;
 use crate::pipeline::query;
 use crate::run::Run;
 
-/// The bytes of texts that are compared at a time.
+/// The number of bytes of text that are compared at a time.
 const BATCH: usize = 4 << 20;
 
-/// A difference of two texts, in units of UTF-16.
+/// A difference of two texts, in UTF-16 code units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// The units since the end of the one before, equal in both texts.
+    /// The number of units since the end of the difference before, which are equal in both texts.
     gap: usize,
-    /// The units that are in the first text, and those in their place in the second.
+    /// The number of units in the first text, and of the units that replace them in the second.
     pub(super) replaced: usize,
     pub(super) by: usize,
     pub(super) differs: Differs,
 }
 
-/// The things that a reader looks for in a difference.
+/// The properties of a difference that a reader looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Differs {
-    /// A number.
+    /// True if either text has a numeric character.
     pub(super) number: bool,
-    /// A word that begins with a capital letter.
+    /// True if either text has a word that begins with a capital letter.
     pub(super) name: bool,
-    /// Nothing but white space.
+    /// True if both texts are only white space.
     pub(super) space: bool,
 }
 
@@ -49,7 +49,7 @@ impl Differs {
     }
 }
 
-/// Returns where the texts of each pair differ.
+/// Returns the differences of the texts of each pair.
 pub(super) async fn edits(run: &mut Run, pairs: &[(&str, &str)]) -> Result<Vec<Vec<Edit>>> {
     let mut all = vec![Vec::new(); pairs.len()];
     let mut from = 0;
@@ -107,7 +107,7 @@ async fn compare(run: &mut Run, first: usize, pairs: &[(&str, &str)], all: &mut 
     Ok(())
 }
 
-/// Writes edits as the page has them: four numbers each.
+/// Writes edits in the form that the page reads: four numbers each.
 pub(super) fn write_edits(to: &mut String, edits: &[Edit]) {
     to.push('[');
     for (at, edit) in edits.iter().enumerate() {
@@ -119,14 +119,15 @@ pub(super) fn write_edits(to: &mut String, edits: &[Edit]) {
     to.push(']');
 }
 
-/// A piece of a text: equal to that of the other, or in the place of another.
+/// A piece of a text that is equal in the other text, or that differs from it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
     pub(super) text: &'a str,
     pub(super) differs: Option<Differs>,
 }
 
-/// Returns a text, of which it is the second where `is_b`, in pieces, up to so many characters, and whether that is all of it.
+/// Splits a text into pieces, up to `most` characters, and returns true with them if they are all of it. The text is
+/// the second of its pair if `is_b`.
 pub(super) fn pieces<'a>(text: &'a str, edits: &[Edit], is_b: bool, most: usize) -> (Vec<Piece<'a>>, bool) {
     let (mut pieces, mut rest, mut left) = (Vec::new(), text, most);
     let mut push = |rest: &mut &'a str, units: usize, differs| {

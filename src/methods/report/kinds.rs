@@ -1,4 +1,4 @@
-//! Tables that reports are made of, by their columns.
+//! The tables that reports show, recognised by their columns.
 
 use arrow::datatypes::Schema;
 
@@ -7,17 +7,17 @@ use crate::pipeline::query::{self, Literal, Parameters, Query};
 /// The part that a table has in a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Its rows are pairs of places.
+    /// A table of pairs of places.
     Matches(&'static Pairs),
-    /// Its rows are places of groups.
+    /// A table of places of groups.
     Groups(&'static Groups),
-    /// It says how much of each document stands elsewhere.
+    /// A table of how much of each document occurs elsewhere.
     Coverage,
-    /// It says how much each source loses.
+    /// A table of how much each source loses.
     Sources,
 }
 
-/// A place, by the columns that say where it is.
+/// The unit in which columns give a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Span {
     Characters,
@@ -29,7 +29,7 @@ pub(super) enum Span {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pairs {
     method: &'static str,
-    /// The columns by which such a table is known.
+    /// The columns by which the table is recognised.
     known_by: &'static [&'static str],
     pub(super) span: Span,
     /// SQL of parameters of `queries/report/1_found.sql`; the others are NULL.
@@ -42,16 +42,16 @@ pub(super) struct Groups {
     method: &'static str,
     known_by: &'static [&'static str],
     pub(super) span: Span,
-    /// The words for one and for several of them.
+    /// The words for one and for several groups.
     pub(super) nouns: [&'static str; 2],
     /// SQL of parameters of `queries/report/1_grouped.sql`.
     columns: &'static [(&'static str, &'static str)],
 }
 
-/// Similarity of two documents of which one goes, by the rule by which it does.
+/// The SQL for the similarity of a removed document to the kept one, by the rule that removed it.
 const OF_RULE: &str = "CASE rule WHEN 'contained' THEN containment WHEN 'equal' THEN 1 ELSE similarity END";
 
-/// More particular ones first.
+/// The known tables of pairs, more specific ones first.
 const PAIRS: [Pairs; 9] = [
     Pairs {
         method: "passages",
@@ -186,7 +186,7 @@ const GROUPS: [Groups; 3] = [
             ("group_similarity", "similarity_to_representative"),
         ],
     },
-    // Of pieces there is no place in this table.
+    // This table has no places of pieces.
     Groups {
         method: "dedup",
         known_by: &["kept_id", "id", "is_kept", "similarity"],
@@ -201,7 +201,7 @@ const GROUPS: [Groups; 3] = [
     },
 ];
 
-/// Columns that say the same as others, in another way, and texts.
+/// Columns that repeat other columns in another form, and columns of text.
 const LEFT_OUT: [&str; 14] = [
     "byte_a_start",
     "byte_a_end",
@@ -220,7 +220,7 @@ const LEFT_OUT: [&str; 14] = [
 ];
 
 impl Role {
-    /// Returns the part that a table of a method has, where it has one.
+    /// Returns the part that a table of a method has in a report, if it has one.
     pub(super) fn of(method: &str, schema: &Schema) -> Option<Self> {
         let has = |columns: &[&str]| columns.iter().all(|column| schema.column_with_name(column).is_some());
         if has(&["in_passages", "in_families", "reused"]) {
@@ -230,7 +230,7 @@ impl Role {
             return Some(Self::Sources);
         }
         let groups = GROUPS.iter().find(|groups| groups.method == method && has(groups.known_by));
-        // Pieces of documents have a cluster, too, and no place in it.
+        // Pieces of documents have clusters, too, but without places.
         if let Some(groups) = groups.filter(|_| schema.column_with_name("kept_piece").is_none()) {
             return Some(Self::Groups(groups));
         }
@@ -238,7 +238,7 @@ impl Role {
     }
 }
 
-/// Sets parameters to SQL, those that are not given to NULL.
+/// Sets parameters to the given SQL, and those that are not given to NULL.
 fn set(parameters: &mut Parameters, all: &[&str], given: &[(&str, &'static str)], schema: &Schema) {
     // A column that some results do not have.
     let has = |sql: &str| sql != "collection" || schema.column_with_name(sql).is_some();
@@ -249,14 +249,14 @@ fn set(parameters: &mut Parameters, all: &[&str], given: &[(&str, &'static str)]
 }
 
 impl Span {
-    /// Returns the same for a result that was made of whole documents, whatever its columns.
+    /// Returns the unit for a result: the whole document instead of sentences if the result was made without sentences.
     pub(super) fn of(self, has_sentences: bool) -> Self {
         if self == Self::Sentence && !has_sentences { Self::Document } else { self }
     }
 }
 
 impl Pairs {
-    /// Returns the statements that make `matches` of `result`, whose places are such.
+    /// Returns the statements that make `matches` from `result`, whose places are in this unit.
     pub(super) fn queries(span: Span) -> [Query; 3] {
         let placed = match span {
             Span::Characters => query::REPORT_PLACED_CHARACTERS,
@@ -266,7 +266,8 @@ impl Pairs {
         [query::REPORT_FOUND, placed, query::REPORT_MATCHES]
     }
 
-    /// Sets their parameters for a table with these columns. Returns the names of the columns that a match has beside those of all.
+    /// Sets the parameters of these statements for a table with these columns. Returns the names of the columns that
+    /// not all matches have.
     pub(super) fn set(&self, span: Span, schema: &Schema, parameters: &mut Parameters) -> Vec<String> {
         let all = ["doc_a", "doc_b", "char_a_start", "char_a_end", "char_b_start", "char_b_end", "similarity", "kind"];
         let sentences = ["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end"];
@@ -280,7 +281,7 @@ impl Pairs {
         let fields: Vec<_> =
             schema.fields().iter().map(|field| field.name().clone()).filter(|name| !is_known(name)).collect();
         let column = |(i, name): (usize, &String)| Literal::column(name).within("", &format!(" AS field_{i}"));
-        // A list that is empty would leave a comma behind.
+        // The count comes first, since an empty list would leave a trailing comma in the SQL.
         let count = Literal::from(i64::try_from(fields.len()).unwrap_or(i64::MAX)).within("", " AS fields");
         let columns = std::iter::once(count).chain(fields.iter().enumerate().map(column));
         parameters.set("fields", Literal::joined(columns, ", "));
@@ -289,7 +290,7 @@ impl Pairs {
 }
 
 impl Groups {
-    /// Returns the statements that make `members` of `result_groups`, whose places are such.
+    /// Returns the statements that make `members` from `result_groups`, whose places are in this unit.
     pub(super) fn queries(span: Span) -> [Query; 2] {
         let members = match span {
             Span::Characters => query::REPORT_MEMBERS_CHARACTERS,

@@ -1,4 +1,4 @@
-//! Links to documents, made of a template.
+//! Links to documents, made from a template.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::content::Document;
 use crate::error::misuse;
 
-/// The characters that stand for others in a part of a URL.
+/// The characters that are percent-encoded in a part of a URL.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// The addresses that a report may lead to.
+/// The schemes of the addresses that a report may link to.
 const SCHEMES: [&str; 3] = ["https://", "http://", "file://"];
 
 /// A text with places for the id and for columns of a document: `https://example.org/{id}`.
@@ -26,7 +26,7 @@ enum Piece {
 }
 
 impl LinkTemplate {
-    /// Reads a template. Fails where it would lead elsewhere than to the web or to files.
+    /// Parses a template. Fails if its links could lead elsewhere than to the web or to files.
     pub(super) fn parse(template: &str) -> Result<Self> {
         let (mut pieces, mut rest) = (Vec::new(), template);
         while let Some((before, behind)) = rest.split_once('{') {
@@ -58,7 +58,7 @@ impl LinkTemplate {
         Ok(Self(pieces))
     }
 
-    /// Fails where a name is that of no column of any of the collections.
+    /// Fails if the template names a column that none of the collections has.
     pub(super) fn check(&self, known: &[Vec<String>]) -> Result<()> {
         for piece in &self.0 {
             if let Piece::Value(name) = piece
@@ -74,7 +74,8 @@ impl LinkTemplate {
         Ok(())
     }
 
-    /// Returns the link of a document; none where a value is missing, or is no address where it has to be one.
+    /// Returns the link of a document. Returns `None` if a value is missing, or is not an address although it has to be
+    /// one.
     pub(super) fn link(&self, document: &Document, columns: &[String]) -> Option<String> {
         let value = |name: &str| match columns.iter().position(|column| column == name) {
             Some(at) => document.values[at].as_deref(),

@@ -38,15 +38,15 @@ use crate::index::stored::check_place;
 use crate::pipeline::query::{self, Literal};
 use crate::run::{Event, Run, Summary, grouped};
 
-/// The most matches, groups, and places of a group that a report chooses from.
+/// The largest numbers of matches, of groups, and of places of a group that a report chooses from.
 const MOST_MATCHES: i64 = 100_000;
 const MOST_GROUPS: i64 = 5_000;
 const MOST_MEMBERS: i64 = 200;
 
-/// The size of a report where none is given, in bytes.
+/// The default size of a report, in bytes.
 const MAX_SIZE: usize = 10 << 20;
 
-/// The least size that may be asked for, and that of a page without rows, about: its script, style and sums.
+/// The least size that may be asked for, and the approximate size of a page without rows: its script, style and sums.
 const LEAST: usize = 256 << 10;
 const EMPTY: i64 = 128 << 10;
 
@@ -54,17 +54,18 @@ const EMPTY: i64 = 128 << 10;
 const FIRST: &str = "index.html";
 const PAGES: &str = "pages/";
 
-/// The times that a page is made until it is as small as it has to be.
+/// The largest number of times that a page is made to get it as small as it has to be.
 const ATTEMPTS: usize = 8;
 
 impl Engine {
-    /// Makes a page of HTML of a result that a method has written: a Parquet file, or the folder of all its tables. The texts are those of
-    /// [`Report::corpus`], and with [`Report::against`] those of the other collection; they must be the ones of which the result was made.
+    /// Makes a page of HTML of a result that a method has written: a Parquet file, or the folder of all its tables. The
+    /// texts come from [`Report::corpus`], and with [`Report::against`] from the other collection, too. They must be
+    /// the texts from which the result was made.
     ///
-    /// The page is one file that needs nothing else: sums of the whole result, the matches with both texts side by side and their differences
-    /// marked, families and clusters, a dot plot of two documents. It has what [`Report::max_size`] has room for, the best first, and says
-    /// what it leaves out. It shows `passages`, `families`, `pairs`, the pairs of `threads`, `containment`, `clusters`, `dedup` and the hits of
-    /// `decontaminate`.
+    /// The page is one file that needs nothing else: sums of the whole result, the matches with both texts side by side
+    /// and their differences marked, families and clusters, a dot plot of two documents. It shows as many rows as
+    /// [`Report::max_size`] has room for, the best first, and says what it leaves out. It shows `passages`, `families`,
+    /// `pairs`, the pairs of `threads`, `containment`, `clusters`, `dedup` and the hits of `decontaminate`.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -86,7 +87,8 @@ impl Engine {
 }
 
 impl Found {
-    /// Makes a page of HTML of the result, as [`Engine::report`] does of one that was written; the texts are known.
+    /// Makes a page of HTML of the result, as [`Engine::report`] does for a written result. The texts need not be
+    /// named.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -105,7 +107,7 @@ impl Found {
     }
 }
 
-/// The result that a report is of.
+/// The result that a report shows.
 enum Of<'a> {
     Path(PathBuf),
     Found(&'a Found),
@@ -144,39 +146,40 @@ impl<'a> Report<'a> {
         Self { base, of, title: None, max_size: MAX_SIZE, link_template: None, time_column: None }
     }
 
-    /// Sets the collection of which the result was made, as the method has read it. A result that was not written knows it.
+    /// Sets the collection from which the result was made, as the method read it. A result in memory knows its
+    /// collection.
     pub fn corpus(mut self, corpus: impl Into<Input>) -> Self {
         self.base.input = corpus.into();
         self
     }
 
-    /// Sets the other collection, where the result was made of two.
+    /// Sets the other collection, if the result was made from two.
     pub fn against(mut self, other: impl Into<Input>) -> Self {
         self.base.against = Some(other.into());
         self
     }
 
-    /// Sets the title. Default: one that the method has.
+    /// Sets the title. Default: a title for the method.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Limits the file to so many bytes, at least 256 KiB. Default: 10 MiB.
+    /// Limits the file to this many bytes, at least 256 KiB. Default: 10 MiB.
     pub fn max_size(mut self, bytes: usize) -> Self {
         self.max_size = bytes;
         self
     }
 
-    /// Sets the address of a document, with the id and columns in braces: `https://example.org/{id}`, or a column alone that has addresses:
-    /// `{url}`. Default: no links.
+    /// Sets the template of the address of a document, with the id and columns in braces: `https://example.org/{id}`. A
+    /// single column may hold whole addresses: `{url}`. Default: no links.
     pub fn link_template(mut self, template: impl Into<String>) -> Self {
         self.link_template = Some(template.into());
         self
     }
 
-    /// Names the column of the time of each document, in any form that [`time_of`](crate::Engine::sql) reads: places of families and clusters
-    /// stand in its order, with a timeline. Default: none.
+    /// Names the column of the time of each document, in any form that [`time_of`](crate::Engine::sql) reads: places of
+    /// families and clusters are then in the order of time, with a timeline. Default: none.
     pub fn time_column(mut self, column: impl Into<String>) -> Self {
         self.time_column = Some(column.into());
         self
@@ -186,19 +189,21 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
+    /// [`Error::Options`] for an unknown name, and for a value that the option cannot have.
     pub fn options(self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
         Ok(self.with_options(options)?)
     }
 
-    /// Writes the page to a file, here or by URL, or as many pages as the rows need to a folder: a path that ends with a slash. What was there
-    /// before stays until all is whole. Returns how many `matches` and `groups` the result has, how many of them are `shown` and
-    /// `groups shown`, and how many `pages` and `bytes` that takes.
+    /// Writes the page to a local file or a URL. If the path ends with a slash, writes as many pages as the rows need
+    /// to a folder. Whatever was there before stays until everything is complete. Returns how many `matches` and
+    /// `groups` the result has, how many of them are shown (`shown` and `groups shown`), and how many `pages` and
+    /// `bytes` were written.
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] for a result that has no texts or nothing to show, [`Error::Input`] where the collection is not the one of which the
-    /// result was made, [`Error::Limit`] where no page is as small as it has to be, and those of reading and writing.
+    /// [`Error::Options`] for a result that has no texts or nothing to show, [`Error::Input`] if the collection is not
+    /// the one from which the result was made, [`Error::Limit`] if no page is as small as it has to be, and errors of
+    /// reading and writing.
     pub async fn write(self, path: impl AsRef<Path>) -> Result<Summary, Error> {
         Ok(self.written(path.as_ref()).await?)
     }
@@ -230,7 +235,7 @@ impl<'a> Report<'a> {
         Ok(run.summary_of(counts.named(), None))
     }
 
-    /// Begins a run that knows the tables of the result and of its collections.
+    /// Begins a run, and registers the tables of the result and of its collections.
     async fn opened(&self) -> Result<(Run, Tables)> {
         match &self.of {
             Of::Found(found) => {
@@ -280,7 +285,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// Makes the documents of both collections known with their times. Returns these as SQL.
+    /// Registers the documents of both collections with their times. Returns the SQL of the times of each.
     async fn prepare(&self, run: &mut Run, tables: &Tables, links: Option<&LinkTemplate>) -> Result<[Literal; 2]> {
         let mut known = Vec::new();
         for table in ["documents", "against_documents"] {
@@ -375,7 +380,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The sums and rows that pages are made of.
+/// The sums and rows from which pages are made.
 struct Book {
     head: Head,
     overview: Overview,
@@ -411,8 +416,8 @@ impl Counts {
 }
 
 impl Book {
-    /// Makes a page of the rows that no page has yet, and takes them out. Returns true if rows are left.
-    /// With a number it is one of several, with links to those before and behind it.
+    /// Makes a page of the rows that no page shows yet, and removes them from the candidates. Returns the page, and
+    /// true if rows are left. A page with a number is one of several, with links to the pages before and after it.
     async fn page(&mut self, run: &mut Run, number: Option<usize>) -> Result<(String, bool)> {
         let most = i64::try_from(self.max_size)?;
         let mut room = most - EMPTY;
@@ -441,7 +446,7 @@ impl Book {
         ))))
     }
 
-    /// Writes as many pages as the rows need that are chosen from, each with links to the one before and the next.
+    /// Writes as many pages as the candidates need, each with links to the pages before and after it.
     async fn write_folder(&mut self, run: &mut Run, folder: StagedFolder) -> Result<Counts> {
         let path = folder.path().to_owned();
         fs::create_dir(path.join(PAGES)).with_context(|| format!("cannot write in {}", path.display()))?;
@@ -466,12 +471,12 @@ impl Book {
     }
 }
 
-/// Returns the name of the file of a page of several, from 1.
+/// Returns the name of the file of one of several pages, which are numbered from 1.
 fn file_of(number: usize) -> String {
     if number == 1 { FIRST.to_owned() } else { format!("{PAGES}{number:04}.html") }
 }
 
-/// Returns the links of a page of several.
+/// Returns the links of one of several pages.
 fn links_of(number: usize, is_more: bool) -> Vec<PageLink> {
     let up = if number == 1 { "" } else { "../" };
     let link =

@@ -1,4 +1,4 @@
-//! The sums that a report begins with: of the whole result, whatever the report has room for.
+//! The sums at the beginning of a report. They cover the whole result, whatever the report has room for.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::methods::texts;
 use crate::pipeline::query::{self, Query};
 use crate::run::{Run, grouped};
 
-/// The height of the longest bar, and the width of all bars with what is between them, as the page has them.
+/// The height of the longest bar, and the width of all bars with the gaps between them, in the units of the page.
 pub(super) const HEIGHT: u64 = 120;
 const WIDTH: usize = 720;
 
@@ -21,7 +21,7 @@ pub(super) struct Overview {
     pub(super) places: u64,
     pub(super) similarities: Vec<Bar>,
     pub(super) lengths: Vec<Bar>,
-    /// Rows of text, each as wide as its heading.
+    /// Rows of text, with as many cells as there are headings.
     pub(super) documents: Vec<Vec<String>>,
     pub(super) sources: Vec<Vec<String>>,
     pub(super) coverage: Option<Coverage>,
@@ -37,14 +37,14 @@ pub(super) struct Bar {
     pub(super) width: usize,
 }
 
-/// The characters of documents that stand elsewhere.
+/// The numbers of characters of documents that occur elsewhere.
 pub(super) struct Coverage {
     pub(super) documents: String,
     pub(super) characters: String,
     pub(super) in_passages: String,
     pub(super) in_families: String,
     pub(super) reused: String,
-    /// In percent of the characters.
+    /// The reused characters in percent of all characters.
     pub(super) percent: String,
 }
 
@@ -91,13 +91,13 @@ fn share(bin: i64) -> f64 {
     bin as f64 / 20.0
 }
 
-/// Returns a share in percent, with a digit behind the point.
+/// Returns a share in percent, with one decimal place.
 fn percent(part: u64, whole: u64) -> String {
     let tenths = (u128::from(part) * 1000 + u128::from(whole) / 2) / u128::from(whole.max(1));
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// Returns the bins of a histogram, those without a row between the first and the last among them.
+/// Returns the bars of a histogram, including empty bins between the first and the last.
 async fn bars(run: &mut Run, query: Query, label: impl Fn(i64) -> String) -> Result<Vec<Bar>> {
     let mut counts = Vec::new();
     for batch in run.rows(query).await?.collect().await? {
@@ -109,14 +109,14 @@ async fn bars(run: &mut Run, query: Query, label: impl Fn(i64) -> String) -> Res
     let step = WIDTH / usize::try_from(last - first + 1)?;
     let bar = |(at, bin): (usize, i64)| {
         let count = counts.iter().find(|(of, _)| *of == bin).map_or(0, |(_, count)| *count);
-        // One row can be seen beside a million.
+        // The height is rounded up, so that one row can be seen beside a million.
         let height = (count * HEIGHT).div_ceil(most);
         Bar { label: label(bin), count, height, x: at * step, width: step.saturating_sub(2).max(1) }
     };
     Ok((first..=last).enumerate().map(bar).collect())
 }
 
-/// Returns rows as text, numbers in groups of digits.
+/// Returns rows as text. Numbers behind the first column have their digits in groups.
 async fn table(run: &mut Run, query: Query) -> Result<Vec<Vec<String>>> {
     let rows = texts(run.rows(query).await?).await?;
     let cell = |(at, cell): (usize, String)| match cell.parse() {

@@ -1,4 +1,4 @@
-//! The file: a page of HTML that needs nothing else.
+//! The file of a report: an HTML page that needs no other file.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ macro_rules! modules {
     ($($name:literal,)*) => { [$(include_str!(concat!("page/", $name, ".js"))),*] };
 }
 
-/// The modules of the page, each behind those that it uses.
+/// The JavaScript modules of the page, each after the modules that it uses.
 #[rustfmt::skip]
 const MODULES: [&str; 19] = modules![
     "elements",
@@ -46,7 +46,8 @@ const MODULES: [&str; 19] = modules![
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// The matches and groups that readers without JavaScript see, the places of each group, and the characters of each text.
+/// The limits for readers without JavaScript: the matches, the groups, the places of each group, and the characters of
+/// each text.
 const PLAIN_MATCHES: usize = 40;
 const PLAIN_GROUPS: usize = 20;
 const PLAIN_PLACES: usize = 5;
@@ -76,7 +77,7 @@ mod filters {
     }
 }
 
-/// The words of a page on its result.
+/// The description of the result at the top of a page.
 pub(super) struct Head {
     pub(super) title: String,
     pub(super) method: String,
@@ -90,16 +91,16 @@ pub(super) struct Head {
     pub(super) nouns: [&'static str; 2],
     /// The names of the further columns of matches.
     pub(super) fields: Vec<String>,
-    /// The column of times of the users' columns.
+    /// The column of times among the users' columns.
     pub(super) time_column: Option<String>,
-    /// The pages of the report, where it has several, and which one this is.
+    /// The links to other pages of the report and the label of this one, if there are several.
     pub(super) pages: Vec<PageLink>,
 }
 
 /// A page of a report.
 pub(super) struct PageLink {
     pub(super) label: String,
-    /// The way to it; none where it is this one.
+    /// The link to the page, `None` for the current one.
     pub(super) link: Option<String>,
 }
 
@@ -144,7 +145,7 @@ struct PlainPlace<'a> {
 
 struct PlainPiece {
     text: String,
-    /// The class of a difference, which may be empty.
+    /// The CSS class of a difference, which may be empty. `None` if the text is equal, or differs only in white space.
     class: Option<&'static str>,
 }
 
@@ -233,7 +234,7 @@ fn script() -> String {
     })
 }
 
-/// Returns what the page may do: run this script and have this style, and ask for nothing.
+/// Returns the content security policy of the page: it may run this script and use this style, and may request nothing.
 fn policy(script: &str) -> String {
     let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
@@ -243,7 +244,7 @@ fn policy(script: &str) -> String {
     )
 }
 
-/// Says what is in the result and not in the report.
+/// Lists the rows that are in the result and not in the report.
 fn left_out(head: &Head, overview: &Overview, content: &Content) -> Vec<String> {
     let mut said = Vec::new();
     let mut say = |what: &str, which: &str, shown: usize, all: u64| {
@@ -262,7 +263,7 @@ fn number(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| format!("{number:.3}"))
 }
 
-/// Returns the data of the page as JSON, without a sign that would end a script.
+/// Returns the data of the page as JSON, without a character that would end a script.
 fn data(head: &Head, overview: &Overview, content: &Content, link: &dyn Fn(&Document) -> Option<String>) -> String {
     let mut json = String::new();
     let time = head.time_column.as_ref().and_then(|name| content.columns.iter().position(|column| column == name));
@@ -372,7 +373,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(","))
 }
 
-/// Returns a number as it is read back.
+/// Returns the JSON of a number, so that it is read back unchanged; `null` if it is not finite.
 fn shortest(number: Option<f64>) -> String {
     number.filter(|number| number.is_finite()).map_or_else(|| "null".to_owned(), |number| number.to_string())
 }

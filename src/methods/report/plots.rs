@@ -11,10 +11,10 @@ use super::rows::Columns;
 use crate::pipeline::query::{self, Literal};
 use crate::run::Run;
 
-/// The cells of a side of a plot.
+/// The number of cells on each side of a plot.
 const BINS: i64 = 512;
 
-/// The most plots of a report, and the share of its room that they may have: one part of so many.
+/// The largest number of plots of a report, and the divisor of its room: plots may use one part in this many.
 const MOST_PLOTS: i64 = 20;
 const SHARE: usize = 8;
 
@@ -23,7 +23,8 @@ pub(super) struct Plot {
     pub(super) a: usize,
     pub(super) b: usize,
     pub(super) sentences: [i64; 2],
-    /// Of each cell that is not empty the distance from the one before, as LEB128, and a byte for the similarity; in base 64.
+    /// The cells that are not empty, in base 64. Each is the distance from the cell before as LEB128, and a byte for
+    /// the similarity.
     pub(super) cells: String,
 }
 
@@ -31,13 +32,13 @@ impl Plot {
     pub(super) const BINS: i64 = BINS;
 }
 
-/// Two documents, and the sentences that their matches reach over.
+/// Two documents, and the number of sentences of each that their matches reach over.
 pub(super) struct Candidate {
     a: String,
     b: String,
     matches: i64,
     sentences: [i64; 2],
-    /// The cells, once they were asked for.
+    /// The cells, once they have been computed.
     cells: Option<String>,
 }
 
@@ -60,7 +61,8 @@ pub(super) async fn candidates(run: &mut Run) -> Result<Vec<Candidate>> {
     Ok(candidates)
 }
 
-/// Returns plots of those documents of which a report has some matches and not all, as far as there is room for them.
+/// Returns plots of the pairs of documents of which a report shows some matches and not all, as far as there is room
+/// for them.
 pub(super) async fn plots(
     run: &mut Run,
     candidates: &mut [Candidate],
@@ -77,7 +79,7 @@ pub(super) async fn plots(
     let (mut plots, mut left) = (Vec::new(), room / SHARE);
     for candidate in candidates {
         let Some((a, b)) = number(0, &candidate.a).zip(number(side_b, &candidate.b)) else { continue };
-        // A page of several may have none of them.
+        // One of several pages may show none of the matches.
         if shown.get(&(a, b)).is_none_or(|shown| *shown >= candidate.matches) {
             continue;
         }
@@ -113,7 +115,7 @@ async fn cells(run: &mut Run, candidate: &Candidate) -> Result<String> {
     Ok(BASE64_STANDARD.encode(bytes))
 }
 
-/// Adds a number, seven bits a byte, the lowest first.
+/// Appends a number as LEB128: seven bits a byte, the lowest first.
 fn push_leb128(bytes: &mut Vec<u8>, mut number: u64) {
     loop {
         let low = u8::try_from(number & 0x7f).unwrap_or(0);

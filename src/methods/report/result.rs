@@ -1,4 +1,4 @@
-//! The result that a report is of: its tables, what it says of itself, and the collections that it was made of.
+//! The result that a report shows: its tables, its metadata, and the collections from which it was made.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::methods::Found;
 use crate::run::{Compared, Run};
 use crate::store::{redacted_url, seal_of};
 
-/// The tables of a result by their part, as names that statements know.
+/// The tables of a result by their part in a report, registered under the names that statements use.
 pub(super) struct Tables {
     pub(super) about: About,
     pub(super) matches: Option<&'static Pairs>,
@@ -25,7 +25,7 @@ pub(super) struct Tables {
     pub(super) has_sources: bool,
 }
 
-/// The description that a result has of itself.
+/// The metadata of a result.
 #[derive(Debug, Clone)]
 pub(super) struct About(pub(super) Value);
 
@@ -39,30 +39,31 @@ impl About {
         self.0["parameters"]["against"] == "true"
     }
 
-    /// Returns the number of the collection of the second of two documents.
+    /// Returns the number of the collection that holds the second document of a pair.
     pub(super) fn side_b(&self) -> i64 {
         i64::from(self.is_against())
     }
 
-    /// Returns the digest of the result: equal for equal methods, parameters and collections.
+    /// Returns the digest of the result, which is equal for equal versions of ibid, methods, parameters and
+    /// collections.
     pub(super) fn digest(&self) -> String {
         let made_of = ["ibid", "method", "parameters", "inputs"].map(|name| self.0[name].to_string());
         format!("{:016x}", xxh3_64(made_of.join("\n").as_bytes()))
     }
 
-    /// Returns the columns that are the text of a document, where these are several: the fields of threads.
+    /// Returns the columns that make up the text of a document, if there are several: the fields of threads.
     pub(super) fn fields(&self) -> Vec<String> {
         let names = self.0["parameters"]["names"].as_str().filter(|_| self.method() == "threads").unwrap_or_default();
         let names = names.strip_prefix('"').and_then(|names| names.strip_suffix('"')).unwrap_or_default();
         names.split("\", \"").filter(|name| !name.is_empty()).map(|name| name.replace("\"\"", "\"")).collect()
     }
 
-    /// Returns true if it was made of sentences.
+    /// Returns true if the result was made from sentences.
     pub(super) fn has_sentences(&self) -> bool {
         self.inputs().any(|input| input["table"].as_str().is_some_and(|name| name.ends_with("sentences")))
     }
 
-    /// Returns the tables that it was made of.
+    /// Returns the tables from which the result was made.
     fn needed(&self) -> Needed {
         if self.has_sentences() { Needed::DocumentsAndSentences } else { Needed::Documents }
     }
@@ -71,7 +72,7 @@ impl About {
         self.0["inputs"].as_array().into_iter().flatten()
     }
 
-    /// Fails where a table of the collections is another than the result was made of.
+    /// Fails if a table of the collections differs from the one from which the result was made.
     fn check(&self, name: &str, opened: &[Value]) -> Result<()> {
         let seals = |inputs: &mut dyn Iterator<Item = &Value>, table: &Value| -> Vec<String> {
             inputs.filter(|input| input["table"] == *table).map(|input| input["seal"].to_string()).collect()
@@ -98,7 +99,8 @@ impl Tables {
         Self { about: About(about), matches: None, groups: None, has_coverage: false, has_sources: false }
     }
 
-    /// Makes a table known by its part, where it has one and no other table has it. Returns true if it has one.
+    /// Registers a table by its part in a report. Returns false if it has none, or if it has matches and another table
+    /// has them already.
     fn add(&mut self, run: &Run, table: Arc<dyn TableProvider>) -> Result<bool> {
         let Some(role) = Role::of(self.about.method(), &table.schema()) else { return Ok(false) };
         let name = match role {
@@ -135,7 +137,7 @@ impl Tables {
         Ok(self)
     }
 
-    /// Takes the tables of a result that exists as values.
+    /// Takes the tables of a result in memory.
     pub(super) async fn of_found(found: &Found, run: &Run) -> Result<Self> {
         let mut tables = Self::new(found.run.about());
         for name in found.tables() {
@@ -150,7 +152,7 @@ impl Tables {
         tables.check("the result")
     }
 
-    /// Opens a file, or the folder of all tables of a result, and the collections that it was made of.
+    /// Opens a file, or the folder of all tables of a result, and the collections from which it was made.
     pub(super) async fn of_path(path: &Path, run: &mut Run, compared: Compared<'_>) -> Result<Self> {
         let stores = Arc::clone(run.engine.stores());
         let name = redacted_url(&path.display().to_string());

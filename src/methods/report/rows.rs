@@ -22,7 +22,7 @@ pub(super) struct Match {
     pub(super) key: String,
     pub(super) a: Place,
     pub(super) b: Place,
-    /// Where they begin and end in sentences, a and then b.
+    /// The start and the end of place a and then of place b, in sentences.
     pub(super) sentences: Option<[i64; 4]>,
     pub(super) similarity: Option<f64>,
     pub(super) kind: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Member {
     pub(super) similarity: Option<f64>,
 }
 
-/// Places that stand for one another.
+/// A family or a cluster: places with the same or a similar text.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     pub(super) name: String,
@@ -50,7 +50,7 @@ pub(super) struct Group {
     pub(super) shown: Vec<Member>,
 }
 
-/// The columns of a batch by name, as a type.
+/// The columns of a batch by name, cast to a type.
 pub(super) struct Columns<'a>(pub(super) &'a RecordBatch);
 
 impl Columns<'_> {
@@ -79,7 +79,7 @@ impl Columns<'_> {
         Ok(self.column(name)?.as_boolean().clone())
     }
 
-    /// Returns the values of a column of any type for people, no more characters than `most` of each.
+    /// Returns the values of a column of any type as text for people, each cut to `most` characters.
     pub(super) fn shown(&self, name: &str, most: usize) -> Result<Vec<Option<String>>> {
         let column = self.column(name)?;
         let format = ArrayFormatter::try_new(column, &FormatOptions::default())?;
@@ -97,12 +97,12 @@ impl Columns<'_> {
     }
 }
 
-/// Returns the value of a row, where it has one.
+/// Returns the value of a row, or `None` for NULL.
 pub(super) fn number_of(column: &Int64Array, row: usize) -> Option<i64> {
     column.is_valid(row).then(|| column.value(row))
 }
 
-/// Returns the value of a row, where it has one.
+/// Returns the value of a row, or `None` for NULL.
 pub(super) fn share_of(column: &Float64Array, row: usize) -> Option<f64> {
     column.is_valid(row).then(|| column.value(row))
 }

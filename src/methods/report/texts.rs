@@ -1,16 +1,17 @@
-//! The parts of texts that a report has, and where characters are in them for JavaScript, which counts units of UTF-16.
+//! The parts of texts that a report shows, with the offsets of characters in UTF-16 code units, which JavaScript
+//! counts.
 
 use std::ops::Range;
 
 use super::choice::Parts;
 
-/// The characters from one to the next whose place is known at once.
+/// The number of characters from one stored offset to the next.
 const STEP: usize = 512;
 
-/// The text of a document, as far as a report has it.
+/// The text of a document, as far as a report shows it.
 #[derive(Debug, Default)]
 pub(super) struct Text {
-    /// Units of UTF-16 of the whole text.
+    /// The length of the whole text in UTF-16 code units.
     pub(super) length: usize,
     pub(super) parts: Vec<Part>,
 }
@@ -19,15 +20,15 @@ pub(super) struct Text {
 #[derive(Debug)]
 pub(super) struct Part {
     characters: Range<usize>,
-    /// The first unit of UTF-16.
+    /// The offset of the part in UTF-16 code units.
     pub(super) start: usize,
     pub(super) text: String,
-    /// The byte and the unit within the part of each of some characters.
+    /// The offsets within the part of every `STEP`th character, in bytes and in UTF-16 code units.
     steps: Vec<(usize, usize)>,
 }
 
 impl Text {
-    /// Cuts parts out of a text; what lies behind its end is left out.
+    /// Cuts parts out of a text. Leaves out parts beyond its end.
     pub(super) fn new(text: &str, parts: &Parts) -> Self {
         let mut made = Self::default();
         let (mut wanted, mut open) = (parts.iter().peekable(), None::<(Part, usize)>);
@@ -64,7 +65,8 @@ impl Text {
         self.parts.push(part);
     }
 
-    /// Returns the text of a range of characters, and its units of UTF-16. Nothing where no part has it.
+    /// Returns the text of a range of characters, and its range in UTF-16 code units. Both are empty if no part has the
+    /// range.
     pub(super) fn slice(&self, characters: &Range<i64>) -> (&str, Range<usize>) {
         let [start, end] = [characters.start, characters.end].map(|at| usize::try_from(at).unwrap_or(0));
         let after = self.parts.partition_point(|part| part.characters.start <= start);
@@ -75,7 +77,8 @@ impl Text {
 }
 
 impl Part {
-    /// Returns the byte and the unit of a character within the part; for one behind it those of its end.
+    /// Returns the offsets of a character within the part, in bytes and in UTF-16 code units. For a character beyond
+    /// the part, returns the end of the part.
     fn place(&self, character: usize) -> (usize, usize) {
         let at = character.min(self.characters.end) - self.characters.start;
         let Some((mut byte, mut unit)) = self.steps.get(at / STEP).or(self.steps.last()).copied() else {
@@ -90,7 +93,7 @@ impl Part {
     }
 }
 
-/// Returns how many units of UTF-16 a text has.
+/// Returns the length of a text in UTF-16 code units.
 pub(super) fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }

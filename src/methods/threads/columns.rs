@@ -1,4 +1,4 @@
-//! The columns that are read, and whether they can be read so.
+//! The columns that are read, and the check that they can be read.
 
 use anyhow::{Result, bail};
 use arrow::datatypes::{DataType, Schema};
@@ -8,7 +8,8 @@ use super::{Canonical, Collections, Threads};
 use crate::corpus;
 
 impl Threads {
-    /// Says how the collections are read. Where nothing asks for a column called `text` it may hold anything.
+    /// Returns the collections with the options for reading them. A column called `text` may hold anything unless an
+    /// option asks for it.
     pub(super) fn reading(&self, collections: Collections) -> Collections {
         let reading = corpus::Options { text_is_optional: true, ..collections.reading };
         let is_text_read = reading.text_column.is_some() || self.columns().any(|(_, column)| column == "text");
@@ -16,14 +17,14 @@ impl Threads {
         Collections { reading: corpus::Options { text_column, ..reading }, ..collections }
     }
 
-    /// The columns that are read, with the option that asks for each.
+    /// Returns the columns that are read, with the option that asks for each.
     fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let rule = self.groups.as_ref().and_then(Canonical::column);
         let fields = self.field.iter().flat_map(FieldOption::columns).map(|column| ("`field`", column));
         fields.chain(rule.map(|column| ("`canonical`", column)))
     }
 
-    /// Fails where a column of a table is not there, or cannot be read as it is meant to.
+    /// Fails if a column is missing from a table, or cannot be read as its option needs it.
     pub(super) fn check_columns(&self, table: &str, schema: &Schema) -> Result<()> {
         for (option, wanted) in self.columns() {
             let readable = match (option, &self.groups) {
@@ -37,7 +38,7 @@ impl Threads {
     }
 }
 
-/// The forms of columns that an option can read, and their name.
+/// The forms of columns that an option can read, and their description.
 pub(crate) struct Readable(&'static [Form], &'static str);
 
 impl Readable {
@@ -49,7 +50,7 @@ impl Readable {
     pub(crate) const TIMES: Self =
         Self(&[Form::Text, Form::Number, Form::Time], "dates, timestamps, numbers, or text that is one of them");
 
-    /// Fails where the column is not there, or cannot be read so.
+    /// Fails if the column is missing, or has none of these forms.
     pub(crate) fn check(&self, table: &str, schema: &Schema, option: &str, wanted: &str) -> Result<()> {
         let Ok(found) = schema.field_with_name(wanted) else {
             let there: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -72,14 +73,14 @@ impl Readable {
 pub(crate) enum Form {
     Text,
     Number,
-    /// Something with a date.
+    /// Values with a date.
     Time,
-    /// Something else that has a plain form as text.
+    /// Other values that have a plain form as text.
     Plain,
 }
 
 impl Form {
-    /// `None` for what has no plain form as text.
+    /// Returns the form of a type, `None` for a type without a plain form as text.
     pub(super) fn of(data_type: &DataType) -> Option<Self> {
         Some(match data_type {
             DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,

@@ -24,7 +24,7 @@ impl FieldOption {
         Self { name, weight: Some(weight) }
     }
 
-    /// Fails where the name or the weight cannot be.
+    /// Fails if the name or the weight is invalid.
     fn check(&self) -> Result<()> {
         if self.name.split('+').any(str::is_empty) {
             bail!("write NAME=WEIGHT, such as title=0.4, or title+body=1 for two columns that are read as one");
@@ -35,7 +35,7 @@ impl FieldOption {
         }
     }
 
-    /// The columns that are read as one text.
+    /// Returns the columns that are read as one text.
     pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
         self.name.split('+')
     }
@@ -63,7 +63,7 @@ impl FromStr for FieldOption {
 /// A signature of all fields, or of one: `SPEC` or `FIELD=SPEC`.
 #[derive(Debug, Clone)]
 pub struct SignatureOption {
-    /// As it was given.
+    /// The option as it was given.
     pub(super) text: String,
     field: Option<String>,
     signature: Signature,
@@ -95,7 +95,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// The fields that the options ask for. Without weights they are equal.
+    /// Returns the fields that the options ask for. Without weights, all fields weigh the same.
     pub(super) fn all(fields: &[FieldOption], signatures: &[SignatureOption]) -> Result<Vec<Self>> {
         let sum: f64 = fields.iter().filter_map(|field| field.weight).sum();
         let given = fields.iter().filter(|field| field.weight.is_some()).count();
@@ -143,12 +143,12 @@ impl Field {
         Ok(all)
     }
 
-    /// The columns that are read as one text.
+    /// Returns the columns that are read as one text.
     pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
         self.name.split('+')
     }
 
-    /// The columns as SQL, each as text.
+    /// Returns the columns as SQL, each cast to text.
     pub(super) fn texts(&self) -> Literal {
         let text = |name: &str| Literal::column(name).within("CAST(", " AS VARCHAR)");
         Literal::joined(self.columns().map(text), ", ")
@@ -158,11 +158,11 @@ impl Field {
 /// The rule that chooses the thread of a group to keep.
 #[derive(Debug, Clone)]
 pub enum Canonical {
-    /// The one with the most, by this column.
+    /// The thread with the highest number in this column.
     Votes(String),
-    /// The first, by this column.
+    /// The thread with the earliest time in this column.
     Oldest(String),
-    /// The one with the longest text.
+    /// The thread with the longest text.
     Longest,
 }
 
@@ -182,7 +182,7 @@ impl FromStr for Canonical {
 }
 
 impl Canonical {
-    /// The column that it reads.
+    /// Returns the column that the rule reads, if there is one.
     pub(super) fn column(&self) -> Option<&str> {
         match self {
             Self::Votes(column) | Self::Oldest(column) => Some(column),
@@ -190,8 +190,8 @@ impl Canonical {
         }
     }
 
-    /// Returns an SQL expression that is least for the thread to keep. NULL where that is not known. All is read from its text, so that it does
-    /// not matter which of the types that have one a column has.
+    /// Returns an SQL expression that is smallest for the thread to keep, and NULL if its value is not known. A column
+    /// is read through its text, so that any type with a text form works.
     pub(super) fn rank(&self, fields: &[Field]) -> Literal {
         match self {
             Self::Votes(column) => number(column, f64::MAX).within("-", ""),
@@ -202,14 +202,14 @@ impl Canonical {
         }
     }
 
-    /// Returns the column that the rank is made of, as SQL.
+    /// Returns the column from which the rank is made, as SQL.
     pub(super) fn ranked_by(&self) -> Literal {
         self.column().map_or_else(|| "".into(), Literal::column)
     }
 }
 
-/// A column as numbers, as SQL: NULL for text that is no number, for what is more than `most` on either side of 0, and for what
-/// is not a number.
+/// Returns SQL that reads a column as numbers. It is NULL for text that is no number, for a number beyond `most` on
+/// either side of 0, and for NaN.
 pub(crate) fn number(column: &str, most: f64) -> Literal {
     let number = || Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS DOUBLE)");
     let is_within = Literal::joined(

@@ -18,11 +18,12 @@ use crate::pipeline::query::{self, Literal, Parameters};
 use crate::run::{Run, grouped};
 use crate::weights::{Examples, Figures};
 
-/// Into how many parts labelled pairs are dealt, each to be judged by what the others give.
+/// The number of parts into which labelled pairs are split. Each part is judged by weights that are fitted to the
+/// others.
 const FOLDS: usize = 5;
 
 impl Threads {
-    /// Judges the fields by labelled pairs, and fits their weights if that is asked for. Gives the threshold to take.
+    /// Judges the fields by labelled pairs, and fits their weights if that is asked for. Returns the threshold to take.
     pub(super) async fn judge(&self, run: &mut Run, fields: &mut [Field]) -> Result<f64> {
         let (labels, _) = self.labels.as_ref().context("labels are judged by")?;
         let examples = Arc::new(self.examples(run, fields).await?);
@@ -42,7 +43,7 @@ impl Threads {
             let threads = run.workspace.session.copied_config().target_partitions();
             let examples = Arc::clone(&examples);
             let began = Instant::now();
-            // It may take long, so it has a thread of its own, and more.
+            // The fit may take long, so it runs on a thread of its own, and on more.
             let fit = SpawnedTask::spawn_blocking(move || examples.fit(FOLDS, starts, seed, threads));
             let (fitted, others) = fit.join().await.context("the fit stopped")?;
             fields.iter_mut().zip(&fitted.weights).for_each(|(field, weight)| field.weight = *weight);
@@ -77,7 +78,7 @@ impl Threads {
         Ok(threshold)
     }
 
-    /// Reads the labelled pairs, if there are any, and says which rows count for nothing.
+    /// Reads the labelled pairs, if there are any, and notes which rows do not count.
     pub(super) async fn read_labels(&self, run: &mut Run) -> Result<()> {
         let Some((labels, label)) = &self.labels else { return Ok(()) };
         let file = labels.to_str().context("the file of `labels` has a name that is not Unicode")?;
@@ -118,7 +119,7 @@ impl Threads {
         run.list(query::LABELS_CONTRADICTORY, &what).await.map(drop)
     }
 
-    /// Fails where a label says neither that two threads are duplicates nor that they are not.
+    /// Fails if a label says neither that two threads are duplicates nor that they are not.
     async fn check_labels(&self, run: &mut Run, file: &str) -> Result<()> {
         let rows = run.workspace.run_all(&[query::LABELS_UNREAD]).await?.context("it is a query")?;
         let unread = rows.clone().count().await? as u64;
@@ -156,7 +157,7 @@ impl Threads {
     }
 }
 
-/// Says how labels are read, of which all columns are kept by their names, whatever these are.
+/// Returns the options for reading labels. All columns are kept under their names, whatever these are.
 pub(crate) fn of_labels(text_column: &str, reading: &corpus::Options) -> corpus::Options {
     corpus::Options {
         text_column: Some(text_column.to_owned()),
@@ -167,7 +168,7 @@ pub(crate) fn of_labels(text_column: &str, reading: &corpus::Options) -> corpus:
     }
 }
 
-/// An argument as a shell takes it.
+/// Quotes an argument for a shell.
 fn quoted(argument: &str) -> String {
     if argument.chars().all(|c| c.is_alphanumeric() || "_-+=:.,/".contains(c)) {
         return argument.to_string();
@@ -204,7 +205,7 @@ impl Table {
     }
 }
 
-/// The table with four decimal places, for people.
+/// Returns the table with its numbers rounded to four decimal places, for people.
 fn rounded(table: &RecordBatch) -> Result<RecordBatch> {
     let columns = table.columns().iter().map(|column| match column.as_primitive_opt::<Float64Type>() {
         Some(numbers) => {

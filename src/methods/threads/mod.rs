@@ -32,10 +32,10 @@ use crate::run::{Run, describe_recall, grouped, twins};
 impl Engine {
     /// Finds near-duplicate threads, by the weighted mean of the similarities of several fields.
     ///
-    /// Records are JSON lines, CSV, Parquet or rows with an id and the fields as columns. The table `pairs` has the columns `id_a`, `id_b`,
-    /// `score`, and the similarity of each field. With [`Threads::groups`] the table `groups` has the threads that pairs connect, with
-    /// [`Threads::labels`] the table `evaluation` how well each field tells labelled pairs apart, and by lists of postings the table
-    /// `capped` those that were too long.
+    /// Records are JSON lines, CSV, Parquet or rows with an id and the fields as columns. The table `pairs` has the
+    /// columns `id_a`, `id_b`, `score`, and the similarity of each field. With [`Threads::groups`], the table `groups`
+    /// has the threads that pairs connect. With [`Threads::labels`], the table `evaluation` says how well each field
+    /// tells labelled pairs apart. With [`Threads::by_postings`], the table `capped` has the lists that were too long.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -87,7 +87,7 @@ pub struct Threads {
     pub certify: Option<i64>,
     /// The file of labelled pairs, and its column that says whether a pair is a duplicate.
     pub(crate) labels: Option<(PathBuf, String)>,
-    /// From how many random weights to climb, and the seed of these.
+    /// The number of random weights from which to climb, and their seed.
     pub(crate) fit: Option<(u16, u64)>,
     /// The thread of a group to keep.
     #[doc(hidden)]
@@ -99,14 +99,15 @@ common_options!(Threads);
 against_option!(Threads);
 runs!(Threads => Found);
 
-/// From how many random weights to climb, and the seed of these, where nobody says it.
+/// The default number of random weights from which to climb, and their default seed.
 const FIT: (u16, u64) = (100, 0);
 
 /// Statements with their parameters.
 type Part = (Parameters, Vec<Query>);
 
 impl Threads {
-    /// Adds a field, a column or several of one text (`title+body`), and its weight, 0 or more. Weights are divided by their sum.
+    /// Adds a field, which is a column or several columns read as one text (`title+body`), and its weight, 0 or more.
+    /// Weights are divided by their sum.
     pub fn field(mut self, name: impl Into<String>, weight: f64) -> Self {
         self.field.push(FieldOption::new(name.into(), weight));
         self
@@ -124,15 +125,16 @@ impl Threads {
         self
     }
 
-    /// Sets the least score, above 0 and up to 1. Default: 0.5, or what the labels are told apart by best where weights are fitted.
+    /// Sets the least score, above 0 and up to 1. Default: 0.5, or the threshold that tells the labels apart best if
+    /// weights are fitted.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
         self
     }
 
-    /// Finds similar fields by lists of postings, which is approximate: lists of more than `max_postings` distinct texts (2 or more) make no
-    /// pairs. Of so many threads as `certify` says all pairs are looked at, to tell what was not found; 0 does not look. Default: by a
-    /// similarity join, which is exact.
+    /// Finds similar fields by lists of postings, which is approximate: lists of more than `max_postings` distinct
+    /// texts (2 or more) make no pairs. All pairs of a sample of `certify` threads are compared, to tell what was not
+    /// found; with 0, there is no sample. Default: by a similarity join, which is exact.
     pub fn by_postings(mut self, max_postings: u32, certify: u32) -> Self {
         self.is_by_postings = true;
         (self.max_postings, self.certify) = (Some(max_postings), Some(certify.into()));
@@ -145,15 +147,15 @@ impl Threads {
         self
     }
 
-    /// Takes the weights that are best for the labelled pairs, and the best threshold if none is given. Climbs from so many random weights,
-    /// of this seed.
+    /// Fits the weights to the labelled pairs, and the threshold if none is given. Climbs from `starts` random weights,
+    /// drawn with this seed.
     pub fn fit_weights(mut self, starts: u16, seed: u64) -> Self {
         self.fit = Some((starts, seed));
         self
     }
 
-    /// Makes the table `groups` of the threads that the pairs connect, too. `canonical` says which of a group to keep: `longest`, `votes`
-    /// or `oldest`; `votes=COLUMN` and `oldest=COLUMN` name the column.
+    /// Makes the table `groups`, too, with the threads that the pairs connect. `canonical` says which thread of a group
+    /// to keep: `longest`, `votes` or `oldest`; `votes=COLUMN` and `oldest=COLUMN` name the column.
     ///
     /// # Errors
     ///
@@ -163,7 +165,8 @@ impl Threads {
         Ok(self)
     }
 
-    /// Limits the pairs of threads that are compared in all fields; more are refused beforehand. Default: 50,000,000.
+    /// Limits the number of pairs of threads that are compared in all fields. A run that would compare more is refused
+    /// beforehand. Default: 50,000,000.
     pub fn max_pairs(mut self, pairs: u64) -> Self {
         self.max_pairs = pairs;
         self
@@ -190,7 +193,7 @@ impl Threads {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] without [`Threads::labels`], and those of reading.
+    /// [`Error::Options`] without [`Threads::labels`], and errors of reading.
     pub async fn evaluate(self) -> Result<Found, Error> {
         Ok(self.judged().await?)
     }
@@ -295,12 +298,12 @@ impl Threads {
         self.max_postings.unwrap_or(1000)
     }
 
-    /// Returns the number of threads of which all pairs are looked at.
+    /// Returns the number of threads in the sample.
     fn sample(&self) -> i64 {
         self.certify.unwrap_or(1000)
     }
 
-    /// All statements in order, without those that judge by labels.
+    /// Returns all statements in order, without those that judge by labels.
     fn script(&self, fields: &[Field]) -> Vec<Part> {
         let parameters = self.parameters(fields, self.given_threshold());
         let mut script = self.sets(fields);
@@ -342,7 +345,7 @@ impl Threads {
         parameters
     }
 
-    /// The sets of all fields.
+    /// Returns the statements that make the sets of all fields.
     fn sets(&self, fields: &[Field]) -> Vec<Part> {
         let mut parameters = Parameters::default();
         parameters.set("against", self.base.against.is_some());
@@ -359,7 +362,7 @@ impl Threads {
         parts
     }
 
-    /// The links between texts.
+    /// Returns the statements that make the links between texts.
     fn links(&self) -> Vec<Query> {
         let mut links = vec![query::THREADS_TEXTS, query::THREADS_OCCURRENCES];
         if self.is_by_postings {
@@ -370,7 +373,7 @@ impl Threads {
         links
     }
 
-    /// From the links to the pairs.
+    /// Returns the statements from the links to the pairs.
     fn pairs(&self, parameters: &Parameters, fields: &[Field]) -> Vec<Part> {
         let mut parts = vec![(parameters.clone(), vec![query::THREADS_CANDIDATES])];
         parts.extend(similarities(fields));
@@ -378,7 +381,7 @@ impl Threads {
         parts
     }
 
-    /// From the pairs to the groups.
+    /// Returns the statements from the pairs to the groups.
     fn group_parts(&self, parameters: &Parameters, fields: &[Field]) -> Vec<Part> {
         let canonical = vec![query::GROUPS, query::GROUPS_CANONICAL, query::GROUPS_CANDIDATES];
         let mut parts = vec![(parameters.clone(), canonical)];
@@ -413,12 +416,13 @@ impl Threads {
         ))
     }
 
-    /// Returns whether the pairs of a sample are counted.
+    /// Returns true if the pairs of a sample are counted.
     fn is_certified(&self) -> bool {
         self.is_by_postings && self.sample() > 0
     }
 
-    /// Joins a sample exactly, and says how many of its pairs were found.
+    /// Joins a sample exactly, and returns how many of its pairs were found. Returns `None` if there is no sample, or
+    /// if it has too many pairs.
     async fn recall(&self, run: &mut Run, parameters: &Parameters, fields: &[Field]) -> Result<Option<Recall>> {
         if !self.is_certified() {
             return Ok(None);
@@ -450,7 +454,7 @@ impl Threads {
     }
 }
 
-/// Says which threads of groups could not be ranked, and come last.
+/// Notes which threads of groups could not be ranked, and come last.
 async fn note_unranked(run: &mut Run, parameters: &Parameters, canonical: &Canonical) -> Result<()> {
     let Some(column) = canonical.column() else { return Ok(()) };
     run.workspace.parameters = parameters.clone();
@@ -461,11 +465,13 @@ async fn note_unranked(run: &mut Run, parameters: &Parameters, canonical: &Canon
     run.list(query::GROUPS_UNRANKED, &what).await.map(drop)
 }
 
-/// The fields by which pairs are found, and the similarity that one of them has in every pair whose score reaches `threshold`.
+/// Returns the fields by which pairs are found, and the similarity that at least one of them has in every pair whose
+/// score reaches `threshold`.
 ///
-/// A mean reaches the threshold only if one of its parts does. Even if the fields of some small weights `w` were equal, the mean
-/// of the others would have to reach `(threshold - w) / (1 - w)`: where that is hardly less, they are left out, since a short
-/// field of little weight is often the same in many threads.
+/// A mean reaches the threshold only if one of its parts does. Even if the fields with small weights, `w` together,
+/// were equal, the mean of the others would have to reach `(threshold - w) / (1 - w)`. If that is hardly less than the
+/// threshold, the fields with small weights are left out, since a short field of little weight is often the same in
+/// many threads.
 fn founding(fields: &[Field], threshold: f64) -> (Vec<i64>, f64) {
     let mut by_weight: Vec<(&Field, i64)> = fields.iter().zip(0..).collect();
     by_weight.sort_by(|a, b| a.0.weight.total_cmp(&b.0.weight));
@@ -483,16 +489,17 @@ fn founding(fields: &[Field], threshold: f64) -> (Vec<i64>, f64) {
     (founding, least)
 }
 
-/// The share to which the threshold of the fields that found pairs may fall for the others to be left out.
+/// The share of the threshold to which the similarity of the fields that find pairs may fall if the others are left
+/// out.
 const HARDLY_LESS: f64 = 0.8;
 
-/// As much below `threshold` as rounding may take a mean of equal similarities.
+/// Returns a value as much below `threshold` as rounding may take a mean of equal similarities.
 #[expect(clippy::cast_precision_loss, reason = "a few fields")]
 fn below(threshold: f64, fields: usize) -> f64 {
     threshold * (1.0 - (4 * fields + 8) as f64 * f64::EPSILON)
 }
 
-/// Adds the similarity of each field to the candidates.
+/// Returns the statements that add the similarity of each field to the candidates.
 fn similarities(fields: &[Field]) -> Vec<Part> {
     let part = |(field, number): (&Field, i64)| {
         let mut parameters = Parameters::default();
@@ -503,7 +510,7 @@ fn similarities(fields: &[Field]) -> Vec<Part> {
     fields.iter().zip(0..).map(part).collect()
 }
 
-/// Runs statements with their parameters, and gives the rows of the last query among them.
+/// Runs statements with their parameters, and returns the rows of the last one, if it is a query.
 async fn run_parts(run: &mut Run, parts: Vec<Part>) -> Result<Option<DataFrame>> {
     let mut last = None;
     for (parameters, queries) in parts {

@@ -17,7 +17,7 @@ use super::input::Input;
 use super::order::counter;
 use crate::plan_properties::plan_properties;
 
-/// Counts the elements of the sets of its input: a row of all counters for each part of it.
+/// Operator that counts the elements of the sets of its input. It outputs a row with all counters for each partition.
 #[derive(Debug)]
 pub(in crate::similarity_join) struct CountElementsExec {
     pub(in crate::similarity_join) input: Input,

@@ -12,20 +12,22 @@ use super::prefix::Prefix;
 use super::search::{Counts, Pair, Task, count_common};
 use super::sets::Sets;
 
-/// How often elements of some sets stand in another one: for measures that ask how much of the one set is in the other.
+/// An index that counts how many elements of some sets are in another set: for measures that ask how much of one set is
+/// in the other.
 ///
-/// Nothing is known then of the elements of the other set, which would have to show them all. So only sets that must be contained
-/// show elements, some more than their prefix, and for each container the elements that it has are counted for each of them:
-/// pairs are found once, and those that met by chance are left out without a look at the sets (ScanCount; Li, Lu, Lu 2008).
+/// A measure of this kind tells nothing of the elements of the other set, the container, which would have to show all
+/// of them. So only sets that must be contained show elements, some more than their prefix. For each container, the
+/// search counts the elements that it shares with the shown elements of each of these sets. Pairs are found once, and
+/// pairs that met by chance are left out without reading the sets (ScanCount; Li, Lu, Lu 2008).
 #[derive(Debug)]
 pub(super) struct Counting {
     order: Arc<Order>,
-    /// Which sets show elements, and which may have them.
+    /// The sets that show elements. The sets that may contain them are `containers`.
     contained: Range<u32>,
     containers: Range<u32>,
-    /// What each contained set asks of its containers.
+    /// The number of elements that each contained set requires of its containers.
     asked: Vec<Asked>,
-    /// The first posting of each bucket of ranks, a power of two of them, and the end.
+    /// The first posting of each bucket of ranks, and the end. The number of buckets is a power of two.
     starts: Vec<u32>,
     /// The sets that show a rank of each bucket, ascending.
     postings: Vec<u32>,
@@ -33,47 +35,48 @@ pub(super) struct Counting {
 
 #[derive(Debug, Clone, Copy)]
 struct Asked {
-    /// How many elements in all.
+    /// The number of elements required in total.
     required: u32,
-    /// How many of those that it shows.
+    /// The number required of the elements that the set shows.
     shown: u32,
 }
 
-/// What is counted for one container; kept from one to the next.
+/// The counts for one container. The buffers are reused for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     prefix: Prefix,
-    /// How many elements of each contained set were found; nothing between containers.
+    /// The number of elements of each contained set that were found; all 0 between containers.
     counts: Vec<u32>,
     found: Vec<u32>,
-    /// Where the postings of the elements are.
+    /// The ranges of the postings of the elements.
     ranges: Vec<Range<u32>>,
 }
 
-/// Sets show so many parts of what follows their prefix: of that, too, some elements must be found.
+/// The divisor of the elements after a prefix: a set shows one in so many of them, too, and some of these must also be
+/// found.
 const MORE: usize = 4;
 
-/// Buckets are dealt into so many parts, a power of two.
+/// The number of parts that buckets are partitioned into, a power of two.
 const PARTS: usize = 64;
 
-/// A bucket is a number of at most so many bits: ranks have no more that are spread.
+/// The most bits of the number of a bucket: ranks have no more bits that are spread evenly.
 const MOST_BITS: u32 = 26;
 
-/// A task has containers of so many elements, a few milliseconds of work.
+/// The number of elements of the containers of a task, a few milliseconds of work.
 const TASK: usize = 1 << 17;
 
 /// A bucket and a set.
 type Posting = (u32, u32);
 
 impl Counting {
-    /// Whether sets can be counted.
+    /// Returns true if the elements of sets can be counted.
     pub(super) fn applies(condition: &Condition, sets: &Sets) -> bool {
         let is_asked = condition.filters.count && !condition.measure.is_symmetric();
         is_asked && u32::try_from(sets.count_elements()).is_ok()
     }
 
-    /// How many bytes this takes at most beyond [`Index::bytes`]: for what is counted, and for what sets show beyond their
-    /// prefixes.
+    /// Returns the most bytes that this takes beyond [`Index::bytes`]: for the counts, and for the elements that sets
+    /// show beyond their prefixes.
     pub(crate) fn bytes(sets: &Sets, workers: usize) -> usize {
         let of_posting = 2 * size_of::<Posting>() + 3 * size_of::<u32>();
         (workers + 1) * sets.len() * size_of::<Posting>() + sets.count_elements() / MORE * of_posting
@@ -122,7 +125,7 @@ impl Counting {
         Ok(Self { order, contained, containers, asked: asked.concat(), starts, postings })
     }
 
-    /// All tasks.
+    /// Returns all tasks.
     pub(super) fn tasks(&self, sets: &Sets) -> Vec<Task> {
         let (mut tasks, mut start, mut elements) = (Vec::new(), self.containers.start, 0);
         for set in self.containers.clone() {
@@ -136,7 +139,7 @@ impl Counting {
         tasks
     }
 
-    /// The pairs of some containers.
+    /// Finds the pairs of some containers.
     pub(super) fn run(
         &self,
         sets: &Sets,
@@ -149,7 +152,7 @@ impl Counting {
         hits.counts.resize(self.asked.len(), 0);
         for container in containers {
             let elements = sets.elements(container);
-            // Sets stand in the order of their sizes.
+            // Sets are sorted by size.
             let fitting = self.asked.partition_point(|asked| asked.required as usize <= elements.len());
             self.count(elements, sets.key(container), self.contained.start + narrow(fitting), hits);
             for found in hits.found.drain(..) {
@@ -178,10 +181,10 @@ impl Counting {
         counts
     }
 
-    /// Counts elements in the contained sets before `end`.
+    /// Counts the elements of a container in the contained sets before `end`.
     fn count(&self, elements: &[u64], key: u64, end: u32, hits: &mut Hits) {
         hits.prefix.share(elements, key, &self.order);
-        // First all that misses the caches, as nothing waits for it.
+        // The lookups that miss the caches come first, as nothing waits for them.
         hits.ranges.clear();
         let last = self.starts.len() - 2;
         hits.ranges.extend(hits.prefix.ranks.iter().map(|rank| {
@@ -203,7 +206,7 @@ impl Counting {
     }
 }
 
-/// What a range of sets asks, and the ranks that they show.
+/// Returns what a range of sets requires, and the ranks that they show.
 fn show(sets: &Sets, order: &Order, condition: &Condition, range: Range<u32>) -> (Vec<Asked>, Vec<Posting>) {
     let (mut asked, mut ranks, mut prefix) = (Vec::with_capacity(range.len()), Vec::new(), Prefix::default());
     for set in range {
@@ -222,7 +225,7 @@ fn show(sets: &Sets, order: &Order, condition: &Condition, range: Range<u32>) ->
     (asked, ranks)
 }
 
-/// The starts of the buckets of a part, and the sets that each has.
+/// Returns the starts of the buckets of a part, and the sets of each bucket.
 fn group(part: &[Vec<Posting>], buckets: u32) -> (Vec<u32>, Vec<u32>) {
     let mut ends = vec![0_u32; buckets as usize + 1];
     for (bucket, _) in part.iter().flatten() {

@@ -16,12 +16,13 @@ use super::run::{Collected, Round, Run};
 use super::shared_ranks::SharedRanks;
 use super::spill::{Dealing, Portions, Spilled};
 
-/// What all parts of a join have in common.
+/// The state that all parts of a join have in common.
 struct Disk<'a> {
     run: &'a Arc<Run>,
     plan: MemoryPlan,
     marks: Arc<Marks>,
-    /// What cannot be spilled any more: the order of the elements, counters, and rows that are dealt.
+    /// The memory that cannot be spilled any more: the order of the elements, counters, and rows that are being
+    /// partitioned.
     reservation: MemoryReservation,
 }
 
@@ -34,7 +35,8 @@ impl Run {
         marks: &Arc<Marks>,
     ) -> Result<()> {
         let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
-        // Some joins give rows of an input in the end; the rest of the disk is free again once rows are dealt.
+        // The files of inputs whose rows the join outputs at the end are kept; other files are deleted once their rows
+        // are partitioned.
         let given = marks.sides().filter(|_| self.is_last).map(|(side, matched)| {
             let rows = if side == JoinSide::Right && !self.is_self_join() { &spilled.right } else { &spilled.left };
             (side, matched, Arc::clone(rows))
@@ -72,7 +74,7 @@ impl Run {
 }
 
 impl Disk<'_> {
-    /// Joins the rows, which are all or those of a share, in blocks where these are read seldom enough, and else in shares.
+    /// Joins all rows, or the rows of a share: in blocks if these are read seldom enough, else in shares.
     async fn join(&self, spilled: Spilled, summary: &Summary, within: Share) -> Result<()> {
         let plan = &self.plan;
         let portions = self.portions(plan.portion);
@@ -84,7 +86,7 @@ impl Disk<'_> {
         let of_order = order.as_ref().map_or(0, |order| order.size());
         self.resize(of_order + plan.ranks + 2 * plan.portion)?;
         let shared = SharedRanks::of(self.run, &spilled, order.as_ref(), plan.ranks, portions).await?;
-        // A row is at home in a share, too, where it meets itself.
+        // In a self-join, each row is also in one share in which it meets itself.
         let homes = if self.run.is_self_join() { summary.rows } else { 0 };
         let shares = plan.shares(summary, shared.postings + homes);
         let held = of_order + shared.size();
@@ -117,7 +119,7 @@ impl Disk<'_> {
         Ok(())
     }
 
-    /// Joins a share, beside so many bytes that are held; in blocks if it is much larger than most.
+    /// Joins a share while `held` bytes are in use; in blocks if it is too large.
     async fn join_share(&self, part: &Spilled, share: Share, order: Option<&Arc<Order>>, held: usize) -> Result<()> {
         let of_share = part.of_share();
         if of_share.bytes() > self.plan.share {
@@ -131,9 +133,9 @@ impl Disk<'_> {
         self.join_round(part, 0..1, right, round, |summary| summary.bytes_to_join(of_share.postings)).await
     }
 
-    /// Deals rows into blocks, beside so many bytes that are held.
+    /// Partitions rows into blocks while `held` bytes are in use.
     async fn deal_into_blocks(&self, spilled: &Spilled, held: usize) -> Result<Blocks> {
-        // A portion may be of one block, and what is made of it takes some times as much.
+        // A portion may belong to one block, and the structures built from it take several times its bytes.
         let portion = self.plan.block / 12;
         self.resize(held + 2 * portion)?;
         let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join());
@@ -146,7 +148,7 @@ impl Disk<'_> {
         Portions { bytes, workers: self.run.workers() }
     }
 
-    /// Joins pairs of blocks, of all elements or of a share of them.
+    /// Joins pairs of blocks, on all elements or on a share of them.
     async fn join_blocks(
         &self,
         blocks: &Blocks,
@@ -165,8 +167,8 @@ impl Disk<'_> {
         Ok(())
     }
 
-    /// Reads rows back, those of some files of the left side and of the right one, and joins them; `to_find` says how much memory
-    /// it takes to find the pairs.
+    /// Reads the rows of some files of the left side and of the right side, and joins them. `to_find` returns the bytes
+    /// of memory that it takes to find the pairs.
     async fn join_round(
         &self,
         spilled: &Spilled,

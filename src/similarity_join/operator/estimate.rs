@@ -13,20 +13,21 @@ use super::sets::Sets;
 
 /// Some rows of an input.
 pub(in crate::similarity_join) struct Sample {
-    /// What was read, with the set and the keys of what it gives.
+    /// The plan that was read, with the expressions of its set and its keys.
     pub(in crate::similarity_join) input: Input,
     pub(in crate::similarity_join) batches: Vec<RecordBatch>,
-    /// How many rows there are for each row of the sample.
+    /// The number of rows of the input for each row of the sample.
     pub(in crate::similarity_join) of: f64,
 }
 
-/// How many pairs of sets will show the same element, by samples of the inputs; the second is `None` where it is the first
-/// again.
+/// Estimates the number of pairs of sets that will show the same element, by samples of the inputs. `right` is `None`
+/// if it is the left input again.
 ///
-/// The pairs among the rows of the samples, times the pairs of rows there are for each of them: an order of magnitude. What
-/// is rare in all rows looks as rare in a sample as what is a little less so, so that prefixes hold elements that are too
-/// frequent, and on natural text the estimate is several times too high. Elements so rare that a sample has them once are
-/// not seen at all: where there are no others it is far too low.
+/// The estimate is the number of pairs among the rows of the samples, times the number of pairs of rows for each of
+/// them: an order of magnitude. In a sample, the rarest elements look as rare as elements that are a little more
+/// frequent. So prefixes hold elements that are too frequent, and on natural text the estimate is several times too
+/// high. Elements so rare that a sample has them once are not seen at all: if there are no others, the estimate is far
+/// too low.
 pub(in crate::similarity_join) async fn estimate_candidates(
     condition: Condition,
     left: Sample,

@@ -30,33 +30,34 @@ use super::prefix::Prefix;
 use super::run::{Kept, Run, RunMetrics, run_all};
 use crate::config::Strategy;
 
-/// What the operator is called in plans.
+/// The name of the operator in plans.
 pub(crate) const SIMILARITY_JOIN: &str = "SimilarityJoinExec";
 
 /// A join on a similarity of sets; see the [module](super) for how it works.
 ///
-/// It has one partition, and does its work on as many threads as the session has partitions: they take tasks off one list,
-/// so they must be in one process, while the partitions of a plan may be run anywhere. Or its inputs are [dealt](super::deal_exec) into
-/// shares, and each partition, wherever it is run, joins its shares by itself.
+/// The operator has one partition, and works on as many threads as the session has partitions. The threads take tasks
+/// off one list, so they must be in one process, while the partitions of a plan may run anywhere. Or else the inputs
+/// are partitioned into shares by [`deal_exec`](super::deal_exec), and each partition joins its shares by itself,
+/// wherever it runs.
 #[derive(Debug, Clone)]
 pub(in crate::similarity_join) struct SimilarityJoinExec {
     pub(in crate::similarity_join) condition: Arc<Condition>,
     pub(in crate::similarity_join) left: Input,
-    /// `None` where it is the left input again, which then is read once.
+    /// `None` if it is the left input again, which is then read once.
     pub(in crate::similarity_join) right: Option<Input>,
     pub(in crate::similarity_join) filter: Option<JoinFilter>,
-    /// Further conditions: pairs of rows match that meet any of them.
+    /// The alternative conditions: pairs of rows match if they meet any of them.
     pub(in crate::similarity_join) others: Vec<Alternative>,
     pub(in crate::similarity_join) join_type: JoinType,
     pub(in crate::similarity_join) projection: Option<Vec<usize>>,
     pub(in crate::similarity_join) fetch: Option<usize>,
-    /// Requires each input in one partition: on a cluster, the operator cannot execute the other partitions itself.
+    /// True if each input must be in one partition: on a cluster, the operator cannot execute other partitions itself.
     pub(in crate::similarity_join) takes_one_part: bool,
-    /// The number of shares that the inputs are dealt into, if they are.
+    /// The number of shares that the inputs are partitioned into, if they are partitioned.
     pub(in crate::similarity_join) shares: Option<usize>,
-    /// About how many pairs of sets will show the same element, for people who ask for the plan.
+    /// The estimated number of pairs of sets that show the same element, for display in plans.
     pub(in crate::similarity_join) estimated_candidates: Option<f64>,
-    /// The columns of the join, of which the projection gives some.
+    /// The columns of the join, before the projection.
     columns: Vec<ColumnIndex>,
     join_schema: SchemaRef,
     properties: Arc<PlanProperties>,
@@ -68,9 +69,9 @@ pub(in crate::similarity_join) struct SimilarityJoinExec {
 pub(in crate::similarity_join) struct Alternative {
     pub(in crate::similarity_join) condition: Arc<Condition>,
     pub(in crate::similarity_join) left: Arc<dyn PhysicalExpr>,
-    /// The set of a row of the right input, also where that is the left one again.
+    /// The set of a row of the right input, even if that is the left input again.
     pub(in crate::similarity_join) right: Arc<dyn PhysicalExpr>,
-    /// The rest of the condition, among it that the pair meets no earlier one.
+    /// The rest of the condition, which also excludes pairs that meet an earlier condition.
     pub(in crate::similarity_join) filter: Option<JoinFilter>,
 }
 
@@ -115,7 +116,8 @@ impl SimilarityJoinExec {
         Self { takes_one_part, ..self }
     }
 
-    /// The join of inputs that are dealt into so many shares, and have so many columns but for those that dealing has added.
+    /// Returns the join of inputs that are partitioned into `shares` shares. `left` and `right` are the numbers of
+    /// columns of the inputs, without those that the partitioning adds.
     pub(in crate::similarity_join) fn of_dealt(self, shares: usize, left: usize, right: usize) -> Result<Self> {
         let lefts = self.left.plan.schema().fields().len();
         let given = (0..left).chain(lefts..lefts + right).collect();
@@ -132,7 +134,7 @@ impl SimilarityJoinExec {
         Self { others, ..self }
     }
 
-    /// The columns to give of those of the join.
+    /// Returns the columns of the join that the projection keeps.
     fn output_columns(&self) -> Vec<ColumnIndex> {
         match &self.projection {
             Some(projection) => projection.iter().map(|&i| self.columns[i].clone()).collect(),
@@ -140,7 +142,7 @@ impl SimilarityJoinExec {
         }
     }
 
-    /// The columns of an input that are kept until the output is made of pairs that meet `filter`.
+    /// Returns the columns of an input that are kept until the pairs that meet `filter` are output.
     fn kept_columns(&self, side: JoinSide, filter: Option<&JoinFilter>) -> Vec<usize> {
         let of_filter = filter.iter().flat_map(|filter| filter.column_indices().to_vec());
         let of_side = |column: &ColumnIndex| column.side == side || self.right.is_none();
@@ -153,7 +155,7 @@ impl SimilarityJoinExec {
         kept
     }
 
-    /// How the output is made of the columns that are kept.
+    /// Returns how the output is built from the kept columns.
     fn shape(&self, batch_size: usize, filter: Option<&JoinFilter>) -> Shape {
         let (lefts, rights) = (self.kept_columns(JoinSide::Left, filter), self.kept_columns(JoinSide::Right, filter));
         let kept = |columns: &[ColumnIndex]| -> Vec<_> {
@@ -176,7 +178,7 @@ impl SimilarityJoinExec {
         }
     }
 
-    /// A run for each condition, one after the other.
+    /// Returns a run for each condition; they run one after the other.
     fn runs(&self, context: &Arc<TaskContext>, out: &Sender<Result<RecordBatch>>) -> Vec<Arc<Run>> {
         let config = context.session_config();
         let workers = self.workers(context);
@@ -207,7 +209,7 @@ impl SimilarityJoinExec {
         runs.into_iter().map(Arc::new).collect()
     }
 
-    /// The number of threads that a partition takes: others run beside it, unless it is the only one.
+    /// Returns the number of threads that a partition uses. Other partitions run beside it, unless it is the only one.
     fn workers(&self, context: &TaskContext) -> usize {
         let partitions = context.session_config().target_partitions();
         match (self.shares.is_some(), self.takes_one_part) {
@@ -217,13 +219,13 @@ impl SimilarityJoinExec {
         }
     }
 
-    /// The conditions as they were written.
+    /// Returns the conditions as they were written.
     fn text(&self) -> String {
         let others = self.others.iter().map(|other| other.condition.text.as_str());
         std::iter::once(self.condition.text.as_str()).chain(others).collect::<Vec<_>>().join(" OR ")
     }
 
-    /// The same operator over other inputs.
+    /// Returns the same operator over other inputs.
     fn with_inputs(&self, plans: Vec<Arc<dyn ExecutionPlan>>) -> Result<Self> {
         let mut plans = plans.into_iter();
         let (Some(left), right) = (plans.next(), plans.next()) else {
@@ -374,7 +376,7 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        // Each part would give so many.
+        // With shares, each partition would output `fetch` rows.
         self.shares.is_none().then(|| Arc::new(Self { fetch, ..self.clone() }) as _)
     }
 
@@ -383,7 +385,7 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn try_swapping_with_projection(&self, projection: &ProjectionExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        // Once is enough where the first was not made for what was added to the inputs.
+        // One projection is enough, unless the first one only drops the columns that partitioning added to the inputs.
         let may_embed = self.projection.is_none() || self.shares.is_some();
         if may_embed { try_embed_projection(projection, self) } else { Ok(None) }
     }
@@ -391,7 +393,7 @@ impl ExecutionPlan for SimilarityJoinExec {
 
 impl EmbeddedProjection for SimilarityJoinExec {
     fn with_projection(&self, projection: Option<Vec<usize>>) -> Result<Self> {
-        // The projection is of the columns that the operator gives already.
+        // The new projection refers to the columns that the operator already outputs.
         let projection = match (&self.projection, projection) {
             (Some(given), Some(wanted)) => Some(wanted.into_iter().map(|column| given[column]).collect()),
             (given, None) => given.clone(),

@@ -31,22 +31,22 @@ pub(in crate::similarity_join) struct Input {
     pub(in crate::similarity_join) plan: Arc<dyn ExecutionPlan>,
     /// The set of a row.
     pub(in crate::similarity_join) set: Arc<dyn PhysicalExpr>,
-    /// What must be equal to the other input's.
+    /// The keys, which must equal the keys of the other input.
     pub(in crate::similarity_join) keys: Vec<Arc<dyn PhysicalExpr>>,
-    /// The first of the columns that tell the prefix of the set, where it was found before.
+    /// The index of the first prefix column, if the prefix of the set was computed before.
     pub(in crate::similarity_join) prefix: Option<usize>,
 }
 
-/// The kept columns that have what the join would compute otherwise.
+/// The kept columns that hold values that the join would otherwise compute.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct At {
-    /// The set, as it is.
+    /// The column that is the set itself.
     pub(super) set: Option<usize>,
     /// The first of the [columns of the prefix](Prefix::fields).
     pub(super) prefix: Option<usize>,
 }
 
-/// The column of the sets, where none of the input is.
+/// Returns the field of the sets, for an input that has no such column.
 pub(super) fn set_field() -> Field {
     Field::new("set", set_type(), true)
 }
@@ -57,21 +57,21 @@ pub(super) struct Batch {
     pub(super) rows: RecordBatch,
     sets: ListArray,
     at: At,
-    /// A hash of the keys of each row; empty where there are none.
+    /// A hash of the keys of each row; empty if there are no keys.
     keys: Vec<u64>,
-    /// The number of each row in its input; empty where they follow each other.
+    /// The number of each row in its input; empty if the rows are numbered consecutively.
     numbers: Vec<u64>,
-    /// The number of the first row, where they do.
+    /// The number of the first row, if the rows are numbered consecutively.
     pub(super) first: usize,
 }
 
 impl Batch {
-    /// The elements of all sets of the batch.
+    /// Returns the elements of all sets of the batch.
     pub(super) fn elements(&self) -> &ScalarBuffer<u64> {
         self.sets.values().as_primitive::<UInt64Type>().values()
     }
 
-    /// Where the elements of a row's set are; empty where it is NULL.
+    /// Returns the range of the elements of a row's set; empty if the set is NULL.
     pub(super) fn range(&self, row: usize) -> Range<usize> {
         let offsets = self.sets.value_offsets();
         // Offsets of a valid array are not negative.
@@ -79,14 +79,15 @@ impl Batch {
         if self.sets.is_null(row) { start..start } else { start..offsets[row + 1].unsigned_abs() as usize }
     }
 
-    /// The hash of the keys of a row.
+    /// Returns the hash of the keys of a row.
     pub(super) fn key(&self, row: usize) -> u64 {
         self.keys.get(row).copied().unwrap_or_default()
     }
 }
 
 impl Batch {
-    /// Finds the prefix of a row's set that shows its first `shown` elements, unless it was found before; then it is that one.
+    /// Computes the prefix of a row's set, which shows its first `shown` elements; or reads the prefix if it was
+    /// computed before.
     pub(super) fn prefix(&self, row: usize, shown: usize, order: Option<&Order>, prefix: &mut Prefix) {
         match (self.at.prefix, order) {
             (Some(at), _) => prefix.read(&self.rows, at, row),
@@ -95,12 +96,13 @@ impl Batch {
         }
     }
 
-    /// The number of a row in its input.
+    /// Returns the number of a row in its input.
     pub(super) fn number(&self, row: usize) -> usize {
         self.numbers.get(row).map_or(self.first + row, |&number| usize::try_from(number).unwrap_or(usize::MAX))
     }
 
-    /// How many bytes it is, apart from memory that is `counted` already, as batches that are slices of one share it.
+    /// Returns the bytes of the batch, without memory that is `counted` already: batches that are slices of one batch
+    /// share memory.
     pub(crate) fn bytes(&self, counted: &mut RecordBatchMemoryCounter) -> Result<usize> {
         let sets: ArrayRef = Arc::new(self.sets.clone());
         let columns =
@@ -108,7 +110,7 @@ impl Batch {
         Ok(columns + (self.keys.len() + self.numbers.len()) * size_of::<u64>())
     }
 
-    /// How much each row is, where they are alike but for their sets.
+    /// Returns the summary of each row, as if rows differed only in the sizes of their sets.
     pub(super) fn summaries(&self, shown: &mut Shown) -> Result<Vec<Summary>> {
         let of_elements = |elements: usize| elements * size_of::<u64>();
         let sizes: Vec<usize> = (0..self.rows.num_rows()).map(|row| self.range(row).len()).collect();
@@ -119,7 +121,7 @@ impl Batch {
         Ok(sizes.into_iter().map(of).collect())
     }
 
-    /// How much it is, apart from memory that is `counted` already.
+    /// Returns the summary of the batch, without memory that is `counted` already.
     fn summary(&self, shown: &mut Shown, counted: &mut RecordBatchMemoryCounter) -> Result<Summary> {
         let sizes = || (0..self.rows.num_rows()).map(|row| self.range(row).len());
         Ok(Summary {
@@ -130,7 +132,7 @@ impl Batch {
         })
     }
 
-    /// The form in which batches are written to disk: the columns, and after them the key, the number and, unless it is one of
+    /// Returns the schema of spilled batches: the columns, and after them the key, the number and, unless it is one of
     /// the columns, the set.
     pub(super) fn spilled_schema(rows: &Schema, at: At) -> SchemaRef {
         let ours = [Field::new("key", DataType::UInt64, false), Field::new("number", DataType::UInt64, false)];
@@ -139,7 +141,7 @@ impl Batch {
         Arc::new(Schema::new(rows.fields().iter().cloned().chain(ours).collect::<Vec<_>>()))
     }
 
-    /// The columns, and after them the set, unless it is one of them.
+    /// Returns the columns, and after them the set, unless it is one of them.
     pub(super) fn with_set(&self) -> Result<RecordBatch> {
         if self.at.set.is_some() {
             return Ok(self.rows.clone());
@@ -150,7 +152,7 @@ impl Batch {
         Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
     }
 
-    /// The batch in that form.
+    /// Returns the batch as it is spilled.
     pub(super) fn to_spilled(&self) -> Result<RecordBatch> {
         let rows = self.rows.num_rows();
         let keys: UInt64Array = (0..rows).map(|i| Some(self.key(i))).collect();
@@ -161,12 +163,12 @@ impl Batch {
         Ok(RecordBatch::try_new(Self::spilled_schema(&self.rows.schema(), self.at), columns)?)
     }
 
-    /// What was written, with new numbers from `first` on.
+    /// Restores a spilled batch, with new numbers from `first` on.
     pub(super) fn renumbered(spilled: &RecordBatch, at: At, first: usize) -> Result<Self> {
         Ok(Self { numbers: Vec::new(), first, ..Self::from_spilled(spilled, at)? })
     }
 
-    /// What was written.
+    /// Restores a spilled batch.
     pub(super) fn from_spilled(spilled: &RecordBatch, at: At) -> Result<Self> {
         let columns = spilled.num_columns() - if at.set.is_some() { 2 } else { 3 };
         let rows = spilled.project(&(0..columns).collect::<Vec<_>>())?;
@@ -182,12 +184,12 @@ impl Batch {
 /// The batches of both inputs.
 pub(super) struct Batches {
     pub(super) all: Vec<Batch>,
-    /// How many of them are the left input's.
+    /// The number of batches of the left input, which come first.
     pub(super) left: usize,
 }
 
 impl Batches {
-    /// What is held in memory.
+    /// Returns the batches that are held in memory.
     pub(super) fn of(left: Vec<Held>, right: Vec<Held>) -> Self {
         let numbered = |held: Vec<Held>| {
             held.into_iter().flat_map(|held| held.batches).scan(0, |rows, batch| {
@@ -202,7 +204,7 @@ impl Batches {
         Self { all, left }
     }
 
-    /// How much they are.
+    /// Returns the summary of all batches.
     pub(super) fn summary(&self, condition: &Arc<Condition>, is_self_join: bool) -> Result<Summary> {
         let mut shown = [true, false].map(|is_left| Shown::new(condition, is_left, is_self_join));
         let mut counted = RecordBatchMemoryCounter::new();
@@ -215,12 +217,12 @@ impl Batches {
         !self.all.is_empty() && self.all.iter().all(|batch| batch.at.prefix.is_some())
     }
 
-    /// The number of a row in its input.
+    /// Returns the number of a row in its input.
     pub(super) fn number(&self, row: Row) -> usize {
         self.all[row.batch as usize].number(row.row as usize)
     }
 
-    /// The batches that hold the rows of a side; where the input was read once, they are the same for both.
+    /// Returns the batches of a side. If the input was read once, they are the same for both sides.
     pub(super) fn side(&self, side: JoinSide) -> Range<usize> {
         match side {
             JoinSide::Right if self.left < self.all.len() => self.left..self.all.len(),
@@ -229,22 +231,22 @@ impl Batches {
     }
 }
 
-/// Equal keys must have equal hashes, in every batch and on both sides.
+/// The seed of the hashes of keys. Equal keys must have equal hashes, in every batch and on both sides.
 const SEED: RandomState = RandomState::with_seed(0x1b1d);
 
 impl Input {
-    /// The schema of the columns that are kept.
+    /// Returns the schema of the columns that are kept.
     pub(super) fn kept_schema(&self, columns: &[usize]) -> Result<SchemaRef> {
         Ok(Arc::new(self.plan.schema().project(columns)?))
     }
 
-    /// Which of the columns that are kept say more of a row.
+    /// Returns the places of the set and of the prefix among the kept columns.
     pub(super) fn at(&self, columns: &[usize]) -> At {
         let place = |wanted: usize| columns.iter().position(|column| *column == wanted);
         At { set: self.column_of_set().and_then(place), prefix: self.prefix.and_then(place) }
     }
 
-    /// The column that is the set, as it is, if one is.
+    /// Returns the column that is the set itself, if there is one.
     pub(super) fn column_of_set(&self) -> Option<usize> {
         let schema = self.plan.schema();
         let is_list = |set: &usize| matches!(schema.field(*set).data_type(), DataType::List(item) if item.data_type() == &DataType::UInt64);
@@ -256,7 +258,7 @@ impl Input {
         Reader { set, at, keys, columns: columns.to_vec(), enough }
     }
 
-    /// Reads the rows of all partitions, keeping `columns` of them, in memory as long as there is some and then on disk.
+    /// Reads the rows of all partitions and keeps `columns` of them, in memory while there is room and then on disk.
     pub(super) async fn collect(
         &self,
         partitions: Vec<SendableRecordBatchStream>,
@@ -280,16 +282,16 @@ impl Input {
     }
 }
 
-/// What a partition of an input holds, in memory or on disk.
+/// The rows of a partition of an input, in memory or on disk.
 pub(super) struct Held {
     batches: Vec<Batch>,
-    /// How much it is, wherever it is.
+    /// The summary of all rows, in memory and on disk.
     pub(super) summary: Summary,
     shown: Shown,
     counted: RecordBatchMemoryCounter,
     reserved: usize,
     reservation: Arc<MemoryReservation>,
-    /// The most bytes that may be reserved, beside what the pool allows.
+    /// The most bytes that may be reserved, even if the pool allows more.
     most: usize,
     spill: SpillManager,
     file: Option<SpillWriter>,
@@ -312,7 +314,7 @@ impl Held {
 
     pub(super) async fn push(&mut self, batch: Batch) -> Result<()> {
         if self.file.is_some() {
-            // What was counted is gone, and its memory may be that of new batches.
+            // The counted batches have been freed, and new batches may reuse their memory.
             self.counted = RecordBatchMemoryCounter::new();
         }
         let summary = batch.summary(&mut self.shown, &mut self.counted)?;
@@ -327,12 +329,12 @@ impl Held {
         self.spill().await
     }
 
-    /// Whether some of it is on disk.
+    /// Returns true if some of the rows are on disk.
     pub(super) fn is_spilled(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Moves what is in memory to disk.
+    /// Moves the batches in memory to disk.
     pub(super) async fn spill(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -346,7 +348,7 @@ impl Held {
         Ok(())
     }
 
-    /// The file of what was spilled; `None` if there were no rows.
+    /// Returns the spill file; `None` if there were no rows.
     pub(super) fn finish(self) -> Result<Option<Arc<dyn SpillFile>>> {
         self.file.map_or(Ok(None), SpillWriter::finish)
     }
@@ -357,7 +359,7 @@ pub(super) struct Reader {
     at: At,
     keys: Vec<Arc<dyn PhysicalExpr>>,
     columns: Vec<usize>,
-    /// Batches of fewer rows are put together.
+    /// The least number of rows of a batch; smaller batches are put together.
     enough: usize,
 }
 
@@ -379,7 +381,7 @@ impl Reader {
         Ok(held)
     }
 
-    /// The rows and sets of some batches, as one.
+    /// Returns the rows and sets of some batches as one batch.
     pub(super) fn evaluate(&self, schema: &SchemaRef, small: &[RecordBatch]) -> Result<Batch> {
         let batch = together(schema, small)?;
         let set = self.set.evaluate(&batch)?.into_array(batch.num_rows())?;
@@ -395,7 +397,7 @@ impl Reader {
     }
 }
 
-/// One batch of several.
+/// Concatenates batches.
 pub(super) fn together(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
     match batches {
         [one] => Ok(one.clone()),

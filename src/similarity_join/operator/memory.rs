@@ -9,36 +9,37 @@ use super::scan::Scanned;
 use super::sets::Sets;
 use crate::functions::gpu::ENGINE_BYTES;
 
-/// How much there is to join.
+/// The size of the rows to join.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(super) rows: usize,
-    /// How many elements the sets have.
+    /// The number of elements of the sets.
     pub(super) elements: usize,
-    /// How many of them they show at most.
+    /// The most elements that the sets show.
     pub(super) shown: usize,
-    /// How much memory the rows and sets take.
+    /// The bytes of memory of the rows and sets.
     pub(super) bytes: usize,
 }
 
 impl Summary {
-    /// How much memory it takes at most to count the elements.
+    /// Returns the most bytes that it takes to count the elements.
     fn bytes_to_count(&self) -> usize {
         Order::bytes(self.elements)
     }
 
-    /// How much memory it takes at most to find the distinct sets and to make the index, besides the rows and sets, if so
-    /// many of the elements shown are of the share.
+    /// Returns the most bytes that it takes to find the distinct sets and to build the index, besides the rows and
+    /// sets, if `postings` of the elements shown belong to the share.
     pub(super) fn bytes_to_join(&self, postings: usize) -> usize {
         Sets::bytes(self.rows) + Index::bytes(self.rows, self.shown, postings)
     }
 
-    /// How much memory it takes at most to find all pairs by an index, besides the rows and sets.
+    /// Returns the most bytes that it takes to find all pairs by an index, besides the rows and sets.
     pub(super) fn bytes_to_find(&self) -> usize {
         self.bytes_to_count().max(self.bytes_to_join(self.shown))
     }
 
-    /// How much memory it takes at most to find the distinct sets and to compare their codes, besides the rows and sets.
+    /// Returns the most bytes that it takes to find the distinct sets and to compare their codes, besides the rows and
+    /// sets.
     pub(super) fn bytes_to_scan(&self) -> usize {
         Sets::bytes(self.rows) + Scanned::bytes(self.rows) + ENGINE_BYTES
     }
@@ -62,7 +63,8 @@ impl Sum for Summary {
     }
 }
 
-/// About how much memory a join takes of so many rows, with sets of so many elements in all, of which they show so many.
+/// Estimates the bytes of memory of a join of so many rows, whose sets have `elements` elements in total and show
+/// `shown` of them.
 pub(crate) fn bytes_to_join(rows: u64, elements: u64, shown: u64) -> u64 {
     let [rows, elements, shown] = [rows, elements, shown].map(|n| usize::try_from(n).unwrap_or(usize::MAX / 1024));
     // A few columns besides the set, and the offsets of the sets.
@@ -71,46 +73,47 @@ pub(crate) fn bytes_to_join(rows: u64, elements: u64, shown: u64) -> u64 {
     (bytes + summary.bytes_to_find()) as u64
 }
 
-/// How to join what does not fit into memory.
+/// The memory budget of a join that does not fit into memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct MemoryPlan {
     memory: usize,
-    /// How many bytes of rows to read back at once.
+    /// The bytes of rows to read back at once.
     pub(super) portion: usize,
-    /// How much memory to count elements in.
+    /// The bytes for the counters of elements.
     pub(super) counters: usize,
-    /// How much memory to find in which ranks are shared.
+    /// The bytes for finding the shared ranks.
     pub(super) ranks: usize,
-    /// How much memory a share may take: more than was planned, as elements are not spread evenly.
+    /// The most bytes of a share: more than was planned, as elements are not spread evenly.
     pub(super) share: usize,
-    /// How much memory a block may take, of which each is joined with each.
+    /// The most bytes of a block; two blocks are joined at a time.
     pub(super) block: usize,
 }
 
-/// How rows go into shares.
+/// The partitioning of rows into shares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SharePlan {
-    /// How many shares of the elements there are to join, each by itself.
+    /// The number of shares of the elements, each of which is joined by itself.
     pub(super) shares: usize,
-    /// In how many of the shares a row is.
+    /// The estimated number of shares that contain a row.
     copies: f64,
 }
 
 /// The memory to plan with where the pool does not say how much there is.
 const UNKNOWN: usize = 1 << 30;
 
-/// The rows of a portion give each of the most shares enough to write at once, in bytes.
+/// The most bytes of a portion. Its rows give each share enough to write at once, even if there are the most shares.
 const PORTION: usize = 64 << 20;
 
-/// A file of each share is open while rows are dealt; if there are more shares, rows are dealt several times.
+/// The most shares of a pass, as a file of each share is open while rows are partitioned. More shares take several
+/// passes.
 const SHARES_OF_PASS: usize = 200;
 const MOST_SHARES: usize = 64 * SHARES_OF_PASS;
 
-/// With so few copies shares are better than blocks.
+/// The number of copies of a row up to which shares are better than blocks.
 const FEW_COPIES: f64 = 4.0;
 
 impl MemoryPlan {
-    /// A share may take two thirds of the memory; two blocks take half.
+    /// Plans the memory of a join: a share may take two thirds of it, and two blocks take half.
     pub(super) fn of(summary: &Summary, limit: MemoryLimit) -> Self {
         let memory = match limit {
             MemoryLimit::Finite(bytes) => bytes,
@@ -126,8 +129,8 @@ impl MemoryPlan {
         }
     }
 
-    /// The shares of rows that go to one for each of so many postings. They should take a third of the memory, as they are not of one
-    /// size.
+    /// Plans the shares of rows, if a row is in the share of each of its postings. A share should take a third of the
+    /// memory, as shares differ in size.
     pub(super) fn shares(&self, summary: &Summary, postings: usize) -> SharePlan {
         let fits = |shares: &usize| SharePlan::bytes_of_share(summary, postings, *shares) <= self.memory / 3;
         let shares = (2..MOST_SHARES).find(fits).unwrap_or(MOST_SHARES);
@@ -136,31 +139,31 @@ impl MemoryPlan {
 }
 
 impl SharePlan {
-    /// The shares that rows are dealt into at a time.
+    /// Returns the shares of each pass.
     pub(super) fn passes(&self) -> impl Iterator<Item = Range<usize>> {
         let shares = self.shares;
         (0..shares).step_by(SHARES_OF_PASS).map(move |first| first..shares.min(first + SHARES_OF_PASS))
     }
 
-    /// How often a row is written and read, in shares.
+    /// Estimates how often a row is written and read in shares.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn times_moved(&self) -> f64 {
         2.0 * self.copies + self.shares.div_ceil(SHARES_OF_PASS) as f64
     }
 
-    /// Whether blocks may be better.
+    /// Returns true if blocks may be better.
     pub(super) fn are_blocks_tried(&self) -> bool {
         self.copies > FEW_COPIES
     }
 
-    /// In how many of the shares a row is: in each of which it shows an element.
+    /// Estimates the number of shares that contain a row. A row is in each share of which it shows an element.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn copies(summary: &Summary, postings: usize, shares: usize) -> f64 {
         let (shares, of_row) = (shares as f64, postings as f64 / summary.rows.max(1) as f64);
         shares * (1.0 - (1.0 - 1.0 / shares).powf(of_row))
     }
 
-    /// How much memory a share takes.
+    /// Estimates the bytes of memory of a share.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

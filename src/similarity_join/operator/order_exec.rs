@@ -17,7 +17,7 @@ use futures::TryStreamExt;
 use super::order::Order;
 use crate::plan_properties::plan_properties;
 
-/// Makes one [order](Order) of the elements of what was counted in parts: one row.
+/// Operator that makes one [order](Order) of the elements from the counts of all partitions. It outputs one row.
 #[derive(Debug)]
 pub(in crate::similarity_join) struct ElementOrderExec {
     counts: Arc<dyn ExecutionPlan>,
@@ -91,7 +91,7 @@ impl ExecutionPlan for ElementOrderExec {
     }
 }
 
-/// Reads the order that such a plan gives.
+/// Reads the order that an [`ElementOrderExec`] outputs.
 pub(super) async fn read_order(plan: &Arc<dyn ExecutionPlan>, context: &Arc<TaskContext>) -> Result<Order> {
     let mut rows = plan.execute(0, Arc::clone(context))?;
     while let Some(batch) = rows.try_next().await? {

@@ -13,13 +13,14 @@ use super::search::Pair;
 use super::sets::{Row, Sets};
 use super::work::Piece;
 
-/// One worker takes at most about so many pairs of rows of a pair of sets, some tenths of a second of work.
+/// The approximate number of pairs of rows of a pair of sets that one worker takes at most, some tenths of a second of
+/// work.
 const PIECE: usize = 1 << 22;
 
-/// So many left rows are gone through in some milliseconds.
+/// The number of left rows that are processed in some milliseconds.
 const STEPS: usize = 1 << 20;
 
-/// How pairs of rows become the output.
+/// The parameters by which pairs of rows become the output.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     pub(super) join_type: JoinType,
@@ -37,8 +38,8 @@ impl Shape {
         !matches!(self.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
     }
 
-    /// The rows of a batch of one input that the join gives in the end: those with a partner of a semi join, else those without one,
-    /// beside NULLs in place of the other input.
+    /// Returns the rows of a batch of one input that the join outputs at the end: for a semi join the rows with a
+    /// partner, else the rows without one, with NULLs in place of the other input.
     pub(super) fn rest_of(&self, side: JoinSide, all: &Batch, matched: &Matched) -> Result<RecordBatch> {
         let wanted = self.join_type == JoinType::LeftSemi;
         let rows = all.rows.num_rows();
@@ -51,7 +52,7 @@ impl Shape {
     }
 }
 
-/// The rows that have a partner, of each input of which the join gives rows in the end.
+/// The rows that have a partner, for each input whose rows the join outputs at the end.
 #[derive(Debug)]
 pub(super) struct Marks {
     left: Option<Matched>,
@@ -59,7 +60,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Those of a join of so many rows; none has a partner yet.
+    /// Creates the marks of a join of so many rows; no row has a partner yet.
     pub(super) fn new(join_type: JoinType, left: usize, right: usize) -> Self {
         let is_left_given =
             matches!(join_type, JoinType::Left | JoinType::Full | JoinType::LeftSemi | JoinType::LeftAnti);
@@ -67,12 +68,12 @@ impl Marks {
         Self { left: is_left_given.then(|| Matched::new(left)), right: is_right_given.then(|| Matched::new(right)) }
     }
 
-    /// The bytes of memory that they take.
+    /// Returns the bytes of memory of the marks.
     pub(super) fn bytes(&self) -> usize {
         self.sides().map(|(_, matched)| size_of_val(matched.bits.as_slice())).sum()
     }
 
-    /// The inputs of which there are marks.
+    /// Returns the inputs that have marks.
     pub(super) fn sides(&self) -> impl Iterator<Item = (JoinSide, &Matched)> {
         let left = self.left.iter().map(|matched| (JoinSide::Left, matched));
         left.chain(self.right.iter().map(|matched| (JoinSide::Right, matched)))
@@ -94,7 +95,7 @@ impl Matched {
         self.bits[row / 64].fetch_or(1 << (row % 64), Ordering::Relaxed);
     }
 
-    /// Marks rows that have one set, and so are marked together; gives how many there were to mark.
+    /// Marks rows that have the same set, and so are always marked together. Returns the number of steps it took.
     fn set_all(&self, mut rows: impl Iterator<Item = usize>) -> usize {
         match rows.next() {
             Some(first) if !self.is_set(first) => {
@@ -111,14 +112,14 @@ impl Matched {
     }
 }
 
-/// Pairs of sets on their way to batches of rows.
+/// Pairs of sets that are being turned into batches of rows.
 #[derive(Debug)]
 pub(super) struct Output {
     shape: Arc<Shape>,
     pairs: Vec<Pair>,
     /// The next pair of `pairs`, and the next pair of rows of it.
     next: (usize, usize, usize),
-    /// Where the left rows end of a pair of which only a piece is wanted.
+    /// The end of the left rows, if only a piece of a pair is wanted.
     end: Option<usize>,
     lefts: Vec<Row>,
     rights: Vec<Row>,
@@ -129,21 +130,21 @@ impl Output {
         Self { shape, pairs: Vec::new(), next: (0, 0, 0), end: None, lefts: Vec::new(), rights: Vec::new() }
     }
 
-    /// The list to which the next pairs are added, once all of the last ones are taken.
+    /// Returns the emptied list, to which the next pairs are added once all of the last ones are taken.
     pub(super) fn refill(&mut self) -> &mut Vec<Pair> {
         self.pairs.clear();
         (self.next, self.end) = ((0, 0, 0), None);
         &mut self.pairs
     }
 
-    /// Goes on with a piece of a pair, once all of the last pairs are taken.
+    /// Starts a piece of a pair, once all of the last pairs are taken.
     pub(super) fn start(&mut self, piece: Piece) {
         self.refill().push(piece.pair);
         (self.next.1, self.end) = (piece.lefts.start, Some(piece.lefts.end));
     }
 
-    /// Takes pairs of rows until there are enough for a batch, or it took long; false if there are no more pairs. Pairs of sets
-    /// with too many rows for one worker are given to `share` instead, in pieces.
+    /// Takes pairs of rows until there are enough for a batch, or it took long. Returns false if there are no more
+    /// pairs. Pairs of sets with too many rows for one worker are passed to `share` instead, in pieces.
     pub(super) fn take(&mut self, sets: &Sets, batches: &Batches, marks: &Marks, share: impl Fn(Piece)) -> bool {
         let mut steps = 0;
         // A row of a semi or an anti join that has a partner needs no other.
@@ -188,8 +189,8 @@ impl Output {
         self.lefts.len() == self.shape.batch_size
     }
 
-    /// Marks the rows of the pairs that were taken, if the rest of the condition holds for them, and gives these pairs as a batch
-    /// unless the join gives none.
+    /// Marks the rows of the pairs that were taken, if the rest of the condition holds for them. Returns these pairs as
+    /// a batch, unless the join outputs no pairs.
     pub(super) fn flush(&mut self, batches: &Batches, marks: &Marks) -> Result<Option<RecordBatch>> {
         if self.lefts.is_empty() {
             return Ok(None);

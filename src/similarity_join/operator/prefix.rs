@@ -9,14 +9,14 @@ use super::sets::Sets;
 
 /// The source of prefixes.
 pub(super) enum Prefixes {
-    /// They are found by an order of the elements.
+    /// Prefixes that are computed by an order of the elements.
     Found(Arc<Order>),
-    /// Rows have them.
+    /// Prefixes that were computed before and are columns of the rows.
     Given(Arc<Batches>),
 }
 
 impl Prefixes {
-    /// The prefix of a set that shows its first `shown` elements.
+    /// Finds the prefix of a set, which shows its first `shown` elements.
     pub(super) fn find(&self, sets: &Sets, set: u32, shown: usize, prefix: &mut Prefix) {
         match (self, sets.members(set)) {
             (Self::Found(order), _) => prefix.find(sets.elements(set), sets.key(set), shown, order),
@@ -28,21 +28,21 @@ impl Prefixes {
     }
 }
 
-/// Finds what sets show to each other; keeps its buffers from one set to the next.
+/// The prefix of a set. Its buffers are reused for the next set.
 #[derive(Debug, Default)]
 pub(super) struct Prefix {
     hashes: Vec<u64>,
     classes: Vec<u8>,
     /// The ranks of the elements that the set shows and that others have, ascending.
     pub(super) ranks: Vec<u32>,
-    /// How many elements of the set nobody else has; they come before all others.
+    /// The number of elements of the set that no other set has; they come before all others.
     pub(super) unshared: usize,
-    /// A bit for each of 64 classes of elements: whether the set has an odd number of them.
+    /// A bit for each of 64 classes of elements: 1 if the set has an odd number of them.
     pub(super) bitmap: u64,
 }
 
 impl Prefix {
-    /// The prefix of a set that shows its first `shown` elements.
+    /// Computes the prefix of a set, which shows its first `shown` elements.
     pub(super) fn find(&mut self, elements: &[u64], key: u64, shown: usize, order: &Order) {
         self.share(elements, key, order);
         self.bitmap = self.hashes.iter().fold(0, |bitmap, hash| bitmap ^ 1 << (hash >> 32 & 63));
@@ -54,7 +54,8 @@ impl Prefix {
         self.ranks.sort_unstable();
     }
 
-    /// The columns of a prefix that was found: its ranks, the elements that nobody else has, and the bitmap.
+    /// Returns the columns of a computed prefix: its ranks, the number of elements that no other set has, and the
+    /// bitmap.
     pub(super) fn fields() -> [Field; 3] {
         [
             Field::new("ranks", DataType::new_list(DataType::UInt32, false), false),
@@ -63,7 +64,7 @@ impl Prefix {
         ]
     }
 
-    /// Takes the prefix of a row from these columns, of which the first has a number.
+    /// Reads the prefix of a row from these columns; `first` is the index of the first of them.
     pub(super) fn read(&mut self, rows: &RecordBatch, first: usize, row: usize) {
         let ranks = rows.column(first).as_list::<i32>();
         let [start, end] = [ranks.value_offsets()[row], ranks.value_offsets()[row + 1]].map(i32::unsigned_abs);
@@ -74,15 +75,15 @@ impl Prefix {
         self.bitmap = rows.column(first + 2).as_primitive::<UInt64Type>().value(row);
     }
 
-    /// Makes it that of a set without elements.
+    /// Resets the prefix to the prefix of an empty set.
     pub(super) fn clear(&mut self) {
         self.ranks.clear();
         (self.unshared, self.bitmap) = (0, 0);
     }
 
-    /// The ranks of all elements that others have, in no order.
+    /// Finds the ranks of all elements that other sets have, in no order.
     pub(super) fn share(&mut self, elements: &[u64], key: u64, order: &Order) {
-        // First all that misses the caches, without a branch that would wait for it.
+        // The lookups that miss the caches come first, without a branch that would wait for them.
         self.hashes.clear();
         self.hashes.extend(elements.iter().map(|element| mix(element ^ key)));
         self.classes.clear();

@@ -17,9 +17,10 @@ use super::spill::SpillWriter;
 
 /// The rows of an input.
 pub(super) enum Rows {
-    /// Read once, from the plan that gives them.
+    /// Rows that are read once, from their plan.
     Once(Arc<dyn ExecutionPlan>),
-    /// Read several times although the plan runs once, as it may be expensive or give other rows each time.
+    /// Rows that are read several times although their plan runs once, as it may be expensive or return other rows each
+    /// time.
     Replayed(Replay),
 }
 
@@ -38,7 +39,7 @@ impl Rows {
         })
     }
 
-    /// The rows of each partition, in the same order each time.
+    /// Returns the rows of each partition, in the same order each time.
     pub(super) fn partitions(&self, context: &Arc<TaskContext>) -> Result<Vec<SendableRecordBatchStream>> {
         match self {
             Self::Once(plan) => partitions(plan, context).collect(),
@@ -55,7 +56,7 @@ fn partitions(
     (0..count).map(|partition| plan.execute(partition, Arc::clone(context)))
 }
 
-/// The rows that a plan gave: as many in memory as leave the join enough of it, and the rest on disk.
+/// The recorded rows of a plan: in memory while they leave enough of it to the join, and the rest on disk.
 pub(super) struct Replay {
     parts: Vec<Part>,
     spill: SpillManager,
@@ -71,7 +72,7 @@ impl Replay {
     ) -> Result<Self> {
         let consumer = MemoryConsumer::new("SimilarityJoin").with_can_spill(true);
         let reservation = Arc::new(consumer.register(context.memory_pool()));
-        // From disk, the join takes up to two thirds of the limit beside the rows of both inputs.
+        // A join from disk uses up to two thirds of the limit, besides the rows of both inputs.
         let most = match context.memory_pool().memory_limit() {
             MemoryLimit::Finite(bytes) => bytes / 8,
             _ => usize::MAX,

@@ -35,21 +35,21 @@ use crate::functions::gpu;
 pub(crate) struct Run {
     pub(super) condition: Arc<Condition>,
     pub(super) left: Kept,
-    /// `None` where it is the left input again.
+    /// `None` if it is the left input again.
     pub(super) right: Option<Kept>,
     /// True if no other condition comes after this one, so that the rows without a partner are known then.
     pub(super) is_last: bool,
     pub(super) shape: Arc<Shape>,
     pub(super) context: Arc<TaskContext>,
-    /// The number of threads that it takes.
+    /// The number of threads that the run uses.
     pub(super) workers: usize,
-    /// The number of shares that the inputs are dealt into.
+    /// The number of shares that the inputs are partitioned into.
     pub(super) shares: usize,
     pub(super) metrics: RunMetrics,
     pub(super) out: Sender<Result<RecordBatch>>,
 }
 
-/// An input and the columns that are kept of it.
+/// An input and its columns that are kept.
 pub(super) struct Kept {
     pub(super) input: Input,
     pub(super) columns: Vec<usize>,
@@ -60,7 +60,7 @@ pub(super) struct RunMetrics {
     pub(super) all: ExecutionPlanMetricsSet,
     build_time: Time,
     memory: Gauge,
-    /// One set for each worker: a join in many parts would fill memory with sets of its own for each part.
+    /// The metrics of each worker. Separate metrics for each part of a join would fill memory if there are many parts.
     of_workers: Vec<WorkerMetrics>,
 }
 
@@ -83,15 +83,16 @@ pub(super) struct Collected {
     pub(super) at: At,
 }
 
-/// What of the join is done with rows that are in memory at once.
+/// A part of the join, whose rows are in memory at once.
 pub(super) struct Round {
-    /// Whether the rows are joined with themselves.
+    /// True if the rows are joined with themselves.
     pub(super) is_self_join: bool,
-    /// Which elements are looked at.
+    /// The share of the elements that is searched.
     pub(super) share: Share,
-    /// The order of the elements; `None` for that of the rows, unless their prefixes were found before.
+    /// The order of the elements. If it is `None`, it is computed from the rows, unless their prefixes were computed
+    /// before.
     pub(super) order: Option<Arc<Order>>,
-    /// How codes are compared instead.
+    /// The codes that are compared instead.
     pub(super) scan: Option<Scan>,
 }
 
@@ -102,11 +103,11 @@ pub(super) struct Joining {
     index: Index,
     required: Required,
     work: WorkList,
-    /// The codes of the sets, where they are compared instead of using the index.
+    /// The codes of the sets, if they are compared instead of using the index.
     scanned: Option<Scanned>,
 }
 
-/// Pairs of sets whose codes are near, for whoever comes first.
+/// Queue of pairs of sets whose codes are near; the first worker that asks gets the next ones.
 type NearPairs = Arc<Mutex<Receiver<Vec<Hit>>>>;
 
 /// Runs the conditions of a join one after the other over rows that are read once.
@@ -130,8 +131,8 @@ pub(super) async fn run_all(
 }
 
 impl Run {
-    /// Joins `left` and, unless it is the same, `right`, of which some rows may have a partner by other conditions already; gives
-    /// the rows that have one now.
+    /// Joins `left` with `right`, or with itself if there is no `right`. `marks` are the rows that have a partner by
+    /// earlier conditions. Returns the rows that have one now.
     async fn run(self: &Arc<Self>, left: &Rows, right: Option<&Rows>, marks: Option<Arc<Marks>>) -> Result<Arc<Marks>> {
         let consumer = MemoryConsumer::new("SimilarityJoin").with_can_spill(true);
         let reservation = Arc::new(consumer.register(self.context.memory_pool()));
@@ -186,7 +187,7 @@ impl Run {
         Ok(Collected { held, spill, at })
     }
 
-    /// Returns no rows of an input, with the place of those that get too many.
+    /// Returns an empty collection for the rows of an input, with the spill files to be used if there are too many.
     pub(super) fn nothing_of(&self, input: &Input, columns: &[usize]) -> Result<Collected> {
         let at = input.at(columns);
         let schema = Batch::spilled_schema(&*input.kept_schema(columns)?, at);
@@ -218,7 +219,7 @@ impl Run {
         Ok(())
     }
 
-    /// Makes the index of rows for which memory is reserved.
+    /// Builds the index of rows for which memory is reserved.
     pub(super) async fn index(
         &self,
         batches: Batches,
@@ -259,7 +260,7 @@ impl Run {
         Ok(Joining { work: WorkList::new(tasks(&sets, &index)), required, batches, sets, index, scanned: None })
     }
 
-    /// Finds the pairs, gives them if the join gives pairs, and marks their rows.
+    /// Finds the pairs, outputs them if the join outputs pairs, and marks their rows.
     pub(super) async fn search(self: &Arc<Self>, joining: Joining, marks: &Arc<Marks>) -> Result<()> {
         let joining = Arc::new(joining);
         let (near, scanning) = self.scan(&joining)?.unzip();
@@ -274,7 +275,7 @@ impl Run {
         let workers = self.metrics.of_workers.iter().map(|metrics| SpawnedTask::spawn(worker(metrics).work()));
         let ends = workers
             .map(async |worker| worker.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?);
-        // The first that fails ends the others, which may wait for what it has not done.
+        // The first worker that fails ends the others, which may be waiting for its work.
         try_join_all(ends).await?;
         match scanning {
             Some(scanning) => scanning.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?,
@@ -282,7 +283,7 @@ impl Run {
         }
     }
 
-    /// Begins to compare codes, if that is how pairs are found.
+    /// Starts to compare codes, if pairs are found by comparing codes.
     fn scan(&self, joining: &Arc<Joining>) -> Result<Option<(NearPairs, SpawnedTask<Result<()>>)>> {
         if joining.scanned.is_none() {
             return Ok(None);
@@ -295,7 +296,7 @@ impl Run {
             let Some(scanned) = &joining.scanned else { return Ok(()) };
             scanned.search(&engine, |hits| {
                 let is_wanted = |hits: &[Hit]| sender.blocking_send(hits.to_vec()).is_ok();
-                // Nobody waits for what is left if a worker failed, or the query was given up.
+                // Nobody receives the remaining pairs if a worker failed or the query was cancelled.
                 if sender.is_closed() || !hits.chunks(HITS).all(is_wanted) {
                     return ControlFlow::Break(());
                 }
@@ -305,7 +306,7 @@ impl Run {
         Ok(Some((Arc::new(Mutex::new(receiver)), SpawnedTask::spawn_blocking(scan))))
     }
 
-    /// Gives a batch, unless nobody wants any more; then the run is about to be dropped.
+    /// Sends a batch. If nobody receives it any more, the run is about to be dropped.
     pub(crate) async fn send(&self, batch: RecordBatch) {
         if batch.num_rows() > 0 {
             let _ = self.out.send(Ok(batch)).await;
@@ -318,7 +319,7 @@ impl Run {
 }
 
 impl Collected {
-    /// Returns no rows, of the same columns.
+    /// Returns an empty collection with the same columns.
     pub(super) fn without_rows(&self) -> Self {
         Self { held: Vec::new(), spill: self.spill.clone(), at: self.at }
     }
@@ -342,10 +343,10 @@ impl Collected {
     }
 }
 
-/// So many pairs whose codes are near are compared in some milliseconds.
+/// The number of pairs with near codes that are compared in some milliseconds.
 const HITS: usize = 1 << 12;
 
-/// One of several that work off the tasks of a share.
+/// One of several workers that run the tasks of a share.
 struct Worker {
     run: Arc<Run>,
     joining: Arc<Joining>,
@@ -426,14 +427,14 @@ impl Worker {
         self.flush().await
     }
 
-    /// The next pairs to compare whose codes are near.
+    /// Returns the next pairs to compare whose codes are near.
     async fn next_near(&self) -> Option<Vec<Hit>> {
         self.near.as_ref()?.lock().await.recv().await
     }
 
-    /// Gives as many full batches as there are.
+    /// Outputs as many full batches as there are.
     async fn flush_full(&mut self) -> Result<()> {
-        // What is done at once takes milliseconds: let others in, and be cancelled.
+        // Each step takes milliseconds: yield to other tasks, and to a cancellation.
         tokio::task::yield_now().await;
         while self.take() {
             self.flush().await?;
@@ -442,7 +443,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Takes pairs of rows; true if there are enough for a batch.
+    /// Takes pairs of rows. Returns false if there are no more pairs for a batch.
     fn take(&mut self) -> bool {
         let started = Instant::now();
         let Joining { sets, batches, work, .. } = self.joining.as_ref();
@@ -451,7 +452,7 @@ impl Worker {
         is_full
     }
 
-    /// Gives what was taken.
+    /// Outputs the pairs that were taken.
     async fn flush(&mut self) -> Result<()> {
         let started = Instant::now();
         let batch = self.output.flush(&self.joining.batches, &self.marks)?;

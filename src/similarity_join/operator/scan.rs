@@ -11,18 +11,18 @@ use super::order::mix;
 use super::parallel::parallel;
 use super::sets::Sets;
 
-/// What stands in a code for each set.
+/// The kind of the code that represents each set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::similarity_join) enum Scan {
-    /// A bitmap, to which each element adds a bit: a set for a filter, as the Jaccard similarity says how far bitmaps may be
-    /// apart.
+    /// A bitmap in which each element flips a bit. It filters pairs of sets, as the Jaccard similarity bounds how far
+    /// apart the bitmaps of a match may be.
     Bitmaps,
-    /// The code that the set is, as words of 64 bits: all codes up to a distance match.
+    /// The code that the set represents, as words of 64 bits: all codes up to a distance match.
     Codes { bits: u32, distance: u32 },
 }
 
 impl Scan {
-    /// Whether sets can be compared by their bitmaps.
+    /// Returns true if sets can be compared by their bitmaps.
     pub(in crate::similarity_join) fn has_bitmaps(measure: Measure, threshold: f64) -> bool {
         measure == Measure::Jaccard && threshold <= 1.0
     }
@@ -34,7 +34,7 @@ pub(super) struct Scanned {
     width: Width,
     /// The codes of all sets, one after the other.
     words: Vec<u32>,
-    /// The size of each set, where it tells how far its bitmap may be from others; else 1.
+    /// The size of each set, if it bounds how far its bitmap may be from others; else 1.
     sizes: Vec<u32>,
     /// The bound for each sum of two sizes.
     bounds: Vec<u32>,
@@ -44,11 +44,12 @@ pub(super) struct Scanned {
     is_self_join: bool,
 }
 
-/// Bitmaps have so many bits for each element of a set, if that is possible: then few differ little by chance.
+/// The number of bits of a bitmap for each element of a set, if that is possible: then few bitmaps differ little by
+/// chance.
 const BITS_PER_ELEMENT: usize = 6;
 
 impl Scanned {
-    /// How many bytes the codes of so many sets take at most.
+    /// Returns the most bytes that the codes of so many sets take.
     pub(crate) fn bytes(sets: usize) -> usize {
         sets * (Width::W256.bytes() + size_of::<u32>())
     }
@@ -88,8 +89,8 @@ impl Scanned {
         Ok(Self { width, words, sizes, bounds, ratio, right: sets.right, is_self_join: sets.is_self_join() })
     }
 
-    /// Gives all pairs of sets whose codes are within their bound, a set of the left and one of the right input, or any two of a
-    /// self-join once; and nothing now and then, so that it can stop.
+    /// Calls `found` with all pairs of sets whose codes are within their bound: a set of the left and one of the right
+    /// input, or any two sets of a self-join once. Now and then it calls `found` without pairs, so that it can stop.
     pub(super) fn search(&self, engine: &Engine, mut found: impl FnMut(&[Hit]) -> ControlFlow<()>) -> Result<()> {
         let failed = |error: ibid_gpu::Error| exec_datafusion_err!("comparing codes: {error}");
         let (left, right) = self.words.split_at(self.right * self.width.words());
@@ -112,7 +113,7 @@ impl Scanned {
     }
 }
 
-/// A bit for each of as many classes of elements as there are bits: whether the set has an odd number of them.
+/// Returns a bitmap with a bit for each class of elements: 1 if the set has an odd number of them.
 fn bitmap(elements: &[u64], width: Width) -> [u32; 8] {
     let mut words = [0; 8];
     for element in elements {
@@ -122,7 +123,7 @@ fn bitmap(elements: &[u64], width: Width) -> [u32; 8] {
     words
 }
 
-/// A code of its words of 64 bits.
+/// Returns a code, from its words of 64 bits.
 fn code(numbers: &[u64]) -> [u32; 8] {
     let mut words = [0; 8];
     for (number, words) in numbers.iter().zip(words.chunks_mut(2)) {
@@ -134,13 +135,13 @@ fn code(numbers: &[u64]) -> [u32; 8] {
     words
 }
 
-/// The bounds of bitmaps, of which the last stands for all that are larger: there nothing is too far apart.
+/// Returns the bounds of bitmaps. The last one applies to all larger sums of sizes: no bitmaps are too far apart there.
 fn bounds(threshold: f64, width: Width, largest_sum: u32) -> Result<Vec<u32>> {
     let failed = |error: ibid_gpu::Error| exec_datafusion_err!("bounds of bitmaps: {error}");
     let mut sum = largest_sum.min(1 << 10);
     loop {
         let mut bounds = jaccard_bounds(threshold, 1, sum).map_err(failed)?;
-        // Bounds of larger sums are less than this one by one at most.
+        // The bound of any larger sum is at most one less than this one.
         let is_enough = bounds.last().is_some_and(|bound| *bound > width.bits());
         if is_enough || sum == largest_sum {
             if let Some(last) = bounds.last_mut().filter(|_| is_enough) {

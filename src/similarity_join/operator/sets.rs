@@ -31,12 +31,12 @@ pub(super) struct Sets {
     is_self_join: bool,
 }
 
-/// Where a set and the rows that have it stand.
+/// The location of a set and of the rows that have it.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     /// The hash of the keys.
     key: u64,
-    /// The first of its members.
+    /// The index of the first of its members.
     members: usize,
     batch: u32,
     start: u32,
@@ -53,18 +53,19 @@ struct Part {
 /// A row with the hash of its set.
 type Hashed = (u64, Row);
 
-/// Rows are dealt into so many parts, by the first six bits of their hash, so that equal sets are in one part.
+/// The number of parts that rows are partitioned into, by the first six bits of their hash, so that equal sets are in
+/// one part.
 const PARTS: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 6;
 
-/// So many rows of an input can be numbered.
+/// The most rows of an input that can be numbered.
 const MOST_ROWS: usize = i32::MAX as usize;
 
-/// So many sets are gone through in a millisecond or less.
+/// The number of sets between two yields, a millisecond of work or less.
 const SOME: usize = 1 << 14;
 
 impl Sets {
-    /// How many bytes it takes at most to find the distinct sets of so many rows.
+    /// Returns the most bytes that it takes to find the distinct sets of `rows` rows.
     pub(crate) fn bytes(rows: usize) -> usize {
         rows * (2 * size_of::<Hashed>() + 2 * size_of::<Place>() + 2 * size_of::<Row>() + size_of::<(u64, u32)>())
     }
@@ -85,7 +86,7 @@ impl Sets {
         self.places.len()
     }
 
-    /// The elements of a set.
+    /// Returns the elements of a set.
     pub(super) fn elements(&self, set: u32) -> &[u64] {
         let place = &self.places[set as usize];
         &self.elements[place.batch as usize][place.start as usize..][..place.size as usize]
@@ -95,29 +96,29 @@ impl Sets {
         self.places[set as usize].size as usize
     }
 
-    /// The hash of the keys of a set's rows.
+    /// Returns the hash of the keys of a set's rows.
     pub(super) fn key(&self, set: u32) -> u64 {
         self.places[set as usize].key
     }
 
-    /// How many elements the largest set has.
+    /// Returns the number of elements of the largest set.
     pub(super) fn largest(&self) -> usize {
-        // Each side is in the order of sizes.
+        // Each side is sorted by size.
         let last = [self.right, self.len()].map(|end| self.places[..end].last().map_or(0, |place| place.size));
         last[0].max(last[1]) as usize
     }
 
-    /// How many elements the sets have.
+    /// Returns the number of elements of all sets.
     pub(super) fn count_elements(&self) -> usize {
         self.places.iter().map(|place| place.size as usize).sum()
     }
 
-    /// Whether there is no right input but the left one.
+    /// Returns true if the right input is the left one again.
     pub(super) fn is_self_join(&self) -> bool {
         self.is_self_join
     }
 
-    /// The rows that have a set.
+    /// Returns the rows that have a set.
     pub(super) fn members(&self, set: u32) -> &[Row] {
         let set = set as usize;
         let end = self.places.get(set + 1).map_or(self.members.len(), |next| next.members);
@@ -144,7 +145,7 @@ impl Sets {
                  size of the sets"
             );
         }
-        // By size, and then by row, so that whoever goes through all sets goes through memory as seldom as can be.
+        // By size, and then by row, so that a loop over all sets reads memory as sequentially as possible.
         let mut place_of = vec![0_u32; rows];
         let mut order = Vec::with_capacity(parts.iter().map(|part| part.places.len()).sum());
         for (part, number) in parts.iter().zip(0_u32..) {
@@ -166,7 +167,7 @@ impl Sets {
             self.places.push(Place { members: self.members.len(), ..places[i] });
             self.members.extend_from_slice(&members[places[i].members..end]);
             if self.places.len().is_multiple_of(SOME) {
-                // Here is a loop over all sets in one task.
+                // One task runs the whole loop over all sets, so it yields.
                 tokio::task::yield_now().await;
             }
         }
@@ -174,7 +175,7 @@ impl Sets {
     }
 }
 
-/// Deals the rows of a batch into parts.
+/// Partitions the rows of a batch.
 fn deal(batch: &Batch, number: usize) -> Result<Vec<Vec<Hashed>>> {
     let Ok(number) = u32::try_from(number) else { return exec_err!("a similarity join of {number} batches") };
     let mut parts: Vec<Vec<Hashed>> = vec![Vec::new(); PARTS];
@@ -190,7 +191,7 @@ fn deal(batch: &Batch, number: usize) -> Result<Vec<Vec<Hashed>>> {
     Ok(parts)
 }
 
-/// The distinct sets of a part, and their rows.
+/// Finds the distinct sets of a part, and their rows.
 fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> Part {
     rows.sort_unstable();
     let (mut places, mut members) = (Vec::<Place>::new(), Vec::with_capacity(rows.len()));
@@ -204,7 +205,7 @@ fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> Part {
             continue;
         }
         let mut rest: Vec<Row> = same_hash.iter().map(|(_, row)| *row).collect();
-        // Nearly always one round: others are sets with one hash that are not equal.
+        // Nearly always one round: further rounds are for unequal sets with the same hash.
         while let Some(&first) = rest.first() {
             let of = |row: Row| {
                 let batch = &batches[row.batch as usize];

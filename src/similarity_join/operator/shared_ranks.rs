@@ -1,4 +1,4 @@
-//! Which ranks are of use to rows on disk: those that another row shows as well.
+//! The ranks that find pairs of rows on disk: those that another row shows as well.
 
 use std::sync::Arc;
 
@@ -18,22 +18,22 @@ use super::prefix::Prefix;
 use super::run::Run;
 use super::spill::{Portions, Side, SpillWriter, Spilled};
 
-/// The ranks that two rows show, or a row of each input: nothing is found by the others. The elements of a set are mostly its own,
-/// and where there are many sets their ranks show that only to those who look at all of them.
+/// The ranks that two rows show, or a row of each input; other ranks find no pairs. Most elements of a set are its own.
+/// With many sets, only a pass over all of them tells which ranks are shared.
 pub(super) struct SharedRanks {
     ranks: Ranks,
-    /// How often rows show them.
+    /// The number of times that rows show these ranks.
     pub(super) postings: usize,
 }
 
-/// A set of ranks, of which some may look like others: as many as the bits allow.
+/// An approximate set of ranks, with one bit for each hash: a rank whose hash collides is taken for one of the set.
 struct Ranks {
     bits: Vec<u64>,
     shift: u32,
 }
 
 impl Ranks {
-    /// In at most so many bytes.
+    /// Creates an empty set of at most so many bytes.
     fn new(bytes: usize) -> Self {
         let words = (bytes / size_of::<u64>()).max(2).ilog2().min(MOST_WORD_BITS);
         Self { bits: vec![0; 1 << words], shift: u64::BITS - words - u64::BITS.ilog2() }
@@ -49,7 +49,7 @@ impl Ranks {
         self.bits[word] & bit != 0
     }
 
-    /// Adds a rank; whether it was there.
+    /// Adds a rank; returns true if it was there.
     fn add(&mut self, rank: u32) -> bool {
         let (word, bit) = self.place(rank);
         let was_there = self.bits[word] & bit != 0;
@@ -58,10 +58,10 @@ impl Ranks {
     }
 }
 
-/// There are no more ranks than 2^32.
+/// The binary logarithm of the most words: there are no more ranks than 2^32.
 const MOST_WORD_BITS: u32 = 26;
 
-/// Ranks are dealt into so many files, each of which is looked at by itself.
+/// The number of files that ranks are partitioned into; each file is searched by itself.
 const FILES: usize = 128;
 
 /// The ranks that rows show, by file.
@@ -71,8 +71,8 @@ struct Postings {
 }
 
 impl SharedRanks {
-    /// Writes the ranks that the rows show to disk, and finds those that are shared, in at most so many bytes; besides at most twice
-    /// the memory of a portion is taken.
+    /// Writes the ranks that the rows show to disk, and finds those that are shared, in at most `bytes` bytes. Besides,
+    /// this takes at most twice the memory of a portion.
     pub(super) async fn of(
         run: &Run,
         spilled: &Spilled,
@@ -129,7 +129,7 @@ impl SharedRanks {
         self.ranks.has(rank)
     }
 
-    /// How many bytes it takes.
+    /// Returns the bytes of memory of the ranks.
     pub(super) fn size(&self) -> usize {
         size_of_val(self.ranks.bits.as_slice())
     }
@@ -160,7 +160,7 @@ impl Postings {
         Ok(Self { files: writers.into_iter().map(SpillWriter::finish).collect::<Result<_>>()?, spill })
     }
 
-    /// The ranks of a file, once for each row that shows them.
+    /// Calls `each` with the ranks of a file, once for each row that shows them.
     async fn each(&self, file: usize, mut each: impl FnMut(u32)) -> Result<()> {
         let Some(file) = &self.files[file] else { return Ok(()) };
         let mut batches = self.spill.read_spill_as_stream(Arc::clone(file), None)?;
@@ -172,13 +172,13 @@ impl Postings {
     }
 }
 
-/// The ranks that the rows of a batch show, by file.
+/// Returns the ranks that the rows of a batch show, by file.
 fn show(batch: &Batch, order: Option<&Order>, mut shown: Shown) -> Result<Vec<Vec<u32>>> {
     let mut prefix = Prefix::default();
     let mut files = vec![Vec::new(); FILES];
     for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
         batch.prefix(row, summary.shown, order, &mut prefix);
-        // Two elements of a row may be of one rank.
+        // Two elements of a row may have the same rank.
         prefix.ranks.dedup();
         prefix.ranks.iter().for_each(|rank| files[*rank as usize % FILES].push(*rank));
     }

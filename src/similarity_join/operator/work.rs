@@ -6,27 +6,27 @@ use tokio::sync::Notify;
 
 use super::search::{Pair, Task};
 
-/// What there is to do in a share of the join, for workers that take one thing after the other.
+/// The work of a share of the join, for workers that take one item after the other.
 #[derive(Debug)]
 pub(super) struct WorkList {
     tasks: Vec<Task>,
     next_task: AtomicUsize,
-    /// Parts of pairs of sets that so many rows have that one worker should not be left alone with them.
+    /// Pieces of pairs of sets with so many rows that one worker should not be left alone with them.
     pieces: Mutex<Vec<Piece>>,
-    /// How many workers may add pieces still.
+    /// The number of workers that may still add pieces.
     busy: AtomicUsize,
-    /// There is a new piece, or nobody is busy any more.
+    /// The notification of a new piece, or that no worker is busy any more.
     changed: Notify,
 }
 
-/// The rows that some of the members of the left set of a pair make with those of the right one.
+/// The pairs of some members of the left set of a pair with all members of the right set.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub(super) pair: Pair,
     pub(super) lefts: Range<usize>,
 }
 
-/// What a worker does next.
+/// The next work of a worker.
 #[derive(Debug)]
 pub(super) enum Work<'a> {
     Task(&'a Task),
@@ -44,11 +44,11 @@ impl WorkList {
         }
     }
 
-    /// The next thing to do, after which [`done`](Self::done) is to be called; `None` when there will be nothing more.
+    /// Returns the next work, after which [`done`](Self::done) must be called; `None` if there will be no more.
     pub(super) async fn next(&self) -> Option<Work<'_>> {
         loop {
             let changed = self.changed.notified();
-            // Before anything is taken, so that nobody leaves while there may be more.
+            // The worker counts as busy before it takes anything, so that no other worker ends while there may be more.
             self.busy.fetch_add(1, Ordering::AcqRel);
             if let Some(piece) = self.pieces().pop() {
                 return Some(Work::Piece(piece));
@@ -63,13 +63,13 @@ impl WorkList {
         }
     }
 
-    /// Adds a piece while something else is being done.
+    /// Adds a piece while its worker is still busy.
     pub(crate) fn add(&self, piece: Piece) {
         self.pieces().push(piece);
         self.changed.notify_waiters();
     }
 
-    /// Says that a worker has done what it took; true if nobody does anything.
+    /// Records that a worker has finished what it took. Returns true if no worker is busy.
     pub(super) fn done(&self) -> bool {
         let is_last = self.busy.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last {

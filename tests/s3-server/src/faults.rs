@@ -1,7 +1,7 @@
-//! What goes wrong between a client and the server, by a schedule that a number stands for.
+//! Faults between a client and the server, by a schedule that is generated from a seed.
 //!
-//! Whether and how a request fails is a function of the number, of the request, and of how often it was made before, so that the
-//! order in which requests arrive does not matter.
+//! The fault of a request is a function of the seed, of the request, and of the number of its earlier tries. So it does
+//! not depend on the order in which requests arrive.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,39 +9,39 @@ use std::sync::{Mutex, PoisonError};
 
 use hyper::Method;
 
-/// What becomes of a request.
+/// The fault of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Status 500, and nothing is done.
     InternalError,
     /// Status 503, and nothing is done.
     SlowDown,
-    /// Status 409 to a conditional write, and nothing is done.
+    /// Status 409 for a conditional write, and nothing is done.
     Conflict,
-    /// Status 200, and an error in the body, as S3 may answer where an upload is completed. Nothing is done.
+    /// Status 200, and an error in the body, as S3 may answer when an upload is completed. Nothing is done.
     ErrorWithin,
     /// The connection breaks before anything is done.
     Reset,
-    /// It is done, and the connection breaks before the answer.
+    /// The request is done, and the connection breaks before the answer.
     Lost,
     /// The answer ends in the middle of its body.
     CutShort,
     /// Nothing is done, and no answer comes.
     Stall,
-    /// It is done, and no answer comes.
+    /// The request is done, and no answer comes.
     StallAfter,
-    /// It is done, and the answer comes after a while.
+    /// The request is done, and the answer comes after a while.
     Late,
-    /// It is done after a while, when the client waits no more, and no answer comes.
+    /// The request is done after a while, when the client no longer waits, and no answer comes.
     Delayed,
 }
 
 /// A schedule of faults.
 pub(crate) struct Schedule {
     seed: u64,
-    /// How many of a thousand requests fail, if they are of the kind that does.
+    /// The number of requests in a thousand that fail, among those that can fail.
     share: u64,
-    /// How often a request fails at most.
+    /// The maximum number of times that a request fails.
     most: u32,
     reads: bool,
     writes: bool,
@@ -59,7 +59,8 @@ impl Schedule {
         if kinds.is_empty() {
             kinds.push(Reset);
         }
-        // Now and then, often, mostly; each request some times and then no more; or again and again.
+        // Requests fail rarely, often, or very often; or each request fails a few times and then succeeds; or each
+        // always fails.
         let (share, most) = [(50, u32::MAX), (200, u32::MAX), (400, u32::MAX), (1000, 1), (1000, 3), (1000, u32::MAX)]
             [usize::try_from(dice("share") % 6).unwrap_or_default()];
         let (reads, writes) = [(true, true), (true, true), (true, false), (false, true)]
@@ -67,13 +68,13 @@ impl Schedule {
         Self { seed, share, most, reads, writes, kinds, seen: Mutex::default() }
     }
 
-    /// What becomes of a request, if it is not answered as it should be.
+    /// Returns the fault of a request, or `None` if it is answered normally.
     pub(crate) fn of(&self, method: &Method, target: &str, range: &str, is_conditional: bool) -> Option<Fault> {
         let is_read = [Method::GET, Method::HEAD].contains(method);
         if !(if is_read { self.reads } else { self.writes }) {
             return None;
         }
-        // Ids of uploads are other ones in each run.
+        // The ids of uploads differ in each run.
         let name = target.split("uploadId=").next().unwrap_or_default().to_owned();
         let request = (method.clone(), name, range.to_owned());
         let hash = |times: u32, what: &str| hashed(&(self.seed, request.1.as_str(), &request.2, is_read, times, what));
@@ -99,7 +100,7 @@ impl Schedule {
 }
 
 fn hashed(what: &impl Hash) -> u64 {
-    // The same numbers in every run, unlike those of a map.
+    // The hashes are the same in every run, unlike those of a `HashMap`.
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
     hasher.finish()

@@ -1,16 +1,16 @@
-//! Google Cloud Storage in the words of S3: the requests are the same, but for some headers.
+//! Google Cloud Storage on top of S3: the requests are the same except for some headers.
 
 use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, ETAG, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
-/// The bucket that is spoken to so.
+/// The bucket that speaks the protocol of Google Cloud Storage.
 pub(crate) const GOOGLE: &str = "google";
 
-/// The number of an object, which is its tag here, and that which it should have.
+/// The headers with the generation of an object, which is its ETag here, and with the expected generation.
 const NUMBER: &str = "x-goog-generation";
 const EXPECTED: &str = "x-goog-if-generation-match";
 
-/// Puts a request in other words.
+/// Translates the headers of a request to those of S3.
 pub(crate) fn to_s3(headers: &mut HeaderMap) {
     headers.remove(AUTHORIZATION);
     rename(headers, "x-goog-meta-", "x-amz-meta-");
@@ -23,7 +23,7 @@ pub(crate) fn to_s3(headers: &mut HeaderMap) {
     }
 }
 
-/// Puts an answer in other words.
+/// Translates the headers of an answer from those of S3.
 pub(crate) fn of_s3(headers: &mut HeaderMap) {
     rename(headers, "x-amz-meta-", "x-goog-meta-");
     if let Some(number) = headers.get(ETAG).and_then(|tag| tag.to_str().ok()?.trim_matches('"').parse().ok()) {

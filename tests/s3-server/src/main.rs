@@ -1,16 +1,30 @@
-//! An S3 server on loopback, for the tests of ibid: `ibid-s3-server FOLDER KEY SECRET LOG [SEED]` serves the folders of FOLDER
-//! as buckets to whoever signs with KEY and SECRET, says its addresses, of `http:` and of `https:`, on a line of standard output, and
-//! ends with its standard input. With SEED requests fail by the [`Schedule`] of this number.
+//! An S3 server on loopback, for the tests of ibid: `ibid-s3-server FOLDER KEY SECRET LOG [SEED]` serves the folders of
+//! FOLDER as buckets to clients that sign with KEY and SECRET. It prints its addresses for `http:` and `https:` on a
+//! line of standard output, and ends when its standard input ends. With SEED, requests fail by the [`Schedule`] of this
+//! seed.
 //!
-//! Each request is a line of the file LOG before it is answered: method, path with query, range, status, bytes of the answer,
-//! what went wrong by the schedule, region of the signature, separated by tabs. So is a connection to the address of `https:`, as one of
-//! the method `TLS`. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
-//! The first time that an object with `lost` in its key is written the answer gets lost, one with `conflict` in its key meets another
-//! write the first time that it is written on a condition, one with `delayed` in its key is written after [`DELAY`] the first time, and meets
-//! that write until then, one with `slow` in its key takes [`PART`] for each of its parts, one with `hidden/manifests` in its key cannot be looked at the first times, and one with `changing` in its key becomes
-//! longer whenever it was read. Keys for roles are had at `/` and where machines and containers ask for them ([`sts`]). A bucket may also
-//! stand before the host [`DOMAIN`]. The bucket `basic` is open to who knows its
-//! password, as files of web servers are. The bucket `google` is open to all, in the words of Google Cloud Storage.
+//! Each request is written as a line of the file LOG before it is answered: method, path with query, range, status,
+//! bytes of the answer, fault of the schedule, region of the signature, separated by tabs. A connection to the `https:`
+//! address is logged in the same way, with the method `TLS`.
+//!
+//! Some buckets are special:
+//!
+//! * `public` is open to everyone without a signature.
+//! * The buckets of [`refusal`] answer with the errors of S3.
+//! * `basic` needs a password, like files of web servers.
+//! * `google` is open to everyone, and speaks the protocol of Google Cloud Storage.
+//!
+//! Some texts in a key change the behaviour of an object:
+//!
+//! * `lost`: the answer to its first write is lost.
+//! * `conflict`: its first conditional write conflicts with another one.
+//! * `delayed`: its first conditional write is done after [`DELAY`], and other ones conflict with it until then.
+//! * `slow`: each part of an upload takes [`PART`].
+//! * `hidden/manifests`: the first three HEAD requests for it are refused.
+//! * `changing`: each read makes it longer.
+//!
+//! The server gives out keys of roles at `/`, and where machines and containers ask for them ([`sts`]). The name of a
+//! bucket may also stand in the host, before [`DOMAIN`].
 
 mod faults;
 mod google;
@@ -49,10 +63,10 @@ use s3s_fs::FileSystem;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What follows the name of a bucket in the host of a request.
+/// The domain that follows the name of a bucket in the host of a request.
 const DOMAIN: &str = "store.example";
 
-/// What opens the bucket `basic`: `me` and `open it:` in Base64.
+/// The authorization header of the bucket `basic`: `me` and `open it:` in Base64.
 const BASIC: &str = "Basic bWU6b3BlbiBpdDo=";
 
 /// The region of the bucket `elsewhere`.
@@ -108,20 +122,21 @@ async fn main() -> Result<()> {
     }
 }
 
-/// Returns a connection that sends what is written at once: a small answer would wait 40 ms for an acknowledgement (Nagle's algorithm).
+/// Returns a connection that sends each write at once. Otherwise a small answer would wait 40 ms for an acknowledgement
+/// (Nagle's algorithm).
 fn at_once(accepted: std::io::Result<(TcpStream, SocketAddr)>) -> Result<TcpStream> {
     let (socket, _) = accepted.context("cannot accept a connection")?;
     socket.set_nodelay(true).context("cannot set TCP_NODELAY")?;
     Ok(socket)
 }
 
-/// Answers what comes over a connection.
+/// Answers the requests of a connection.
 async fn serve(server: Arc<Server>, connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let server = Arc::clone(&server);
         async move { server.answer(request.map(Body::from)).await }
     });
-    // A client that goes away is none of the server's business.
+    // The server ignores a client that disconnects.
     let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(connection), answer).await;
 }
 
@@ -129,20 +144,20 @@ struct Server {
     service: S3Service,
     folder: PathBuf,
     log: Mutex<File>,
-    /// Held by whoever writes.
+    /// The lock that each write holds.
     writing: tokio::sync::Mutex<()>,
-    /// The objects that have failed once, as their keys say.
+    /// The objects that have already failed once, as their keys request.
     failed: Mutex<HashSet<String>>,
     schedule: Option<Schedule>,
 }
 
-/// How long a request is left without an answer.
+/// The time that a request is left without an answer.
 const FOREVER: Duration = Duration::from_secs(600);
 
-/// How long a request takes that is delayed.
+/// The time after which a delayed request is done.
 const DELAY: Duration = Duration::from_secs(4);
 
-/// How long a part of an object takes that is slow.
+/// The time that each part of a slow object takes.
 const PART: Duration = Duration::from_secs(2);
 
 impl Server {
@@ -160,7 +175,7 @@ impl Server {
         let (range, is_conditional) =
             (header(RANGE), [IF_MATCH, IF_NONE_MATCH].iter().any(|name| request.headers().contains_key(name)));
         let if_match = header(IF_MATCH);
-        // Of `AWS4-HMAC-SHA256 Credential=KEY/DAY/REGION/…`.
+        // The region in `AWS4-HMAC-SHA256 Credential=KEY/DAY/REGION/…`.
         let region = header(AUTHORIZATION).split('/').nth(2).unwrap_or_default().to_owned();
         let scheduled = self.schedule.as_ref().and_then(|faults| faults.of(&method, &target, &range, is_conditional));
         let key = request.uri().path().to_owned();
@@ -227,7 +242,7 @@ impl Server {
         }
     }
 
-    /// As S3 would.
+    /// Answers a request as S3 would.
     async fn answer_well(&self, mut request: Request<Body>, if_match: &str) -> Result<Response<Body>> {
         let method = request.method().clone();
         let uri = request.uri().clone();
@@ -268,7 +283,7 @@ impl Server {
             google::of_s3(response.headers_mut());
         }
         if response.status() == StatusCode::NOT_IMPLEMENTED && method == Method::GET {
-            // It was signed as it should be, else it would have been refused.
+            // The signature is valid, otherwise the request would have been refused.
             return uploads::list(&self.folder, bucket, uri.query().unwrap_or_default());
         }
         let e_tag = response.headers().get(ETAG).and_then(|value| value.to_str().ok());
@@ -282,12 +297,12 @@ impl Server {
     }
 }
 
-/// What breaks the connection.
+/// Returns the error that breaks the connection.
 fn broken(why: &'static str) -> anyhow::Error {
     std::io::Error::other(why).into()
 }
 
-/// An answer to HEAD has no body when something is wrong, whatever there is to say.
+/// Removes the body of an error, because an answer to HEAD has none.
 fn without_body(response: Response<Body>) -> Response<Body> {
     if response.status().is_success() { response } else { response.map(|_| Body::empty()) }
 }
@@ -300,7 +315,7 @@ async fn whole(mut body: Body) -> Vec<u8> {
     whole
 }
 
-/// The first half of an answer, and then the connection breaks.
+/// Returns the first half of an answer, after which the connection breaks.
 async fn cut_short(response: Response<Body>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     let mut whole = whole(body).await;
@@ -314,7 +329,7 @@ fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What S3 answers when something is wrong, by the name of the bucket.
+/// Returns the error of S3 for the name of a bucket, if it is a special one.
 fn refusal(bucket: &str) -> Option<Response<Body>> {
     Some(match bucket {
         "skewed" => error(403, "RequestTimeTooSkewed", "<ServerTime>2001-01-01T00:00:00Z</ServerTime>"),
@@ -332,7 +347,7 @@ fn refusal(bucket: &str) -> Option<Response<Body>> {
     })
 }
 
-/// An answer that says what is wrong, as S3 says it.
+/// Returns an error in the format of S3.
 fn error(status: u16, code: &str, more: &str) -> Response<Body> {
     let text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>It is {code}.</Message>{more}</Error>"
@@ -342,7 +357,7 @@ fn error(status: u16, code: &str, more: &str) -> Response<Body> {
     response
 }
 
-/// Whoever signs, by one key, or by that of a role.
+/// The authentication by one key, or by the key of the role.
 struct OneKey {
     key: String,
     secret: String,
@@ -359,7 +374,7 @@ impl S3Auth for OneKey {
     }
 }
 
-/// The bucket `public` can be read by all.
+/// The access rules: the buckets `public`, `basic` and `google` need no signature.
 struct Public {
     folder: PathBuf,
 }
@@ -375,13 +390,14 @@ impl S3Access for Public {
         Err(s3_error!(AccessDenied, "Signature is required"))
     }
 
-    /// A folder is no object.
+    /// Answers that there is no object where a folder is.
     async fn head_object(&self, request: &mut S3Request<HeadObjectInput>) -> S3Result<()> {
         let is_folder = self.folder.join(&request.input.bucket).join(&request.input.key).is_dir();
         if is_folder { Err(s3_error!(NoSuchKey)) } else { Ok(()) }
     }
 
-    /// The last bytes of an object that has fewer are all of it, which the server does not know.
+    /// Replaces a suffix range that is longer than the object by the whole object. The library does not handle this
+    /// case.
     async fn get_object(&self, request: &mut S3Request<GetObjectInput>) -> S3Result<()> {
         let input = &mut request.input;
         let size =

@@ -1,5 +1,5 @@
-//! Keys of roles, which AWS gives out for a while: to whoever has the token of a web identity, or keys of their own; and to what runs
-//! in a container, or on a machine, that has a role.
+//! The temporary keys of roles, which AWS gives out to clients with the token of a web identity, or with keys of their
+//! own, and to programs in a container or on a machine that has a role.
 
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use hyper::{Method, Response, StatusCode};
@@ -7,24 +7,24 @@ use s3s::Body;
 
 use crate::error;
 
-/// What the keys of the role are.
+/// The keys of the role.
 pub(crate) const KEY: &str = "ASIAEXAMPLE";
 pub(crate) const SECRET: &str = "je7MtGbClwBF-2Zp9Utk-h3yCo8nvbEXAMPLEKEY";
 const SESSION: &str = "IQoJb3JpZ2luX2VjEXAMPLETOKEN";
 
-/// The only role, as it stands in a form.
+/// The only role, as it is encoded in a form.
 const ROLE: &str = "arn%3Aaws%3Aiam%3A%3A123456789012%3Arole%2Freader";
 
-/// The token of the web identity that may have it.
+/// The token of the web identity that may assume the role.
 const IDENTITY: &str = "token-of-the-identity";
 
-/// What a container has to know.
+/// The token that a container must send.
 const CONTAINER: &str = "token-of-the-container";
 
-/// What a machine asks for first.
+/// The token that a machine requests first.
 const MACHINE: &str = "token-of-the-machine";
 
-/// The answer to a container or a machine that asks for the keys of its role.
+/// Answers a container or a machine that asks for the keys of its role.
 pub(crate) fn metadata(method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Body>> {
     let has = |name: &str, value: &str| headers.get(name).is_some_and(|header| header == value);
     let keys = format!(
@@ -46,7 +46,7 @@ pub(crate) fn metadata(method: &Method, path: &str, headers: &HeaderMap) -> Opti
     Some(answer)
 }
 
-/// An answer to a form.
+/// Answers a form that asks for the keys of the role.
 pub(crate) fn answer(form: &[u8]) -> Response<Body> {
     let form = String::from_utf8_lossy(form);
     let field = |name: &str| form.split('&').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -73,7 +73,7 @@ pub(crate) fn answer(form: &[u8]) -> Response<Body> {
     )))
 }
 
-/// The keys of a role open nothing without the token of the session.
+/// Refuses the keys of the role without the token of their session.
 pub(crate) fn refusal(headers: &HeaderMap) -> Option<Response<Body>> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_of_role = text(AUTHORIZATION.as_str()).contains(KEY);

@@ -1,4 +1,4 @@
-//! The uploads that were begun and neither completed nor given up, which the library that serves the files does not list.
+//! The uploads that were neither completed nor aborted. The library that serves the files does not list them.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use hyper::Response;
 use s3s::Body;
 use s3s::dto::{Timestamp, TimestampFormat};
 
-/// How many are listed in one answer.
+/// The number of uploads in one answer.
 const PAGE: usize = 2;
 
-/// The answer to `GET /BUCKET?uploads`, in the order of keys.
+/// Answers `GET /BUCKET?uploads`, in the order of keys.
 pub(crate) fn list(folder: &Path, bucket: &str, query: &str) -> Result<Response<Body>> {
     let asked = |name: &str| {
         let value = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
@@ -23,7 +23,7 @@ pub(crate) fn list(folder: &Path, bucket: &str, query: &str) -> Result<Response<
     let mut uploads = Vec::new();
     for entry in std::fs::read_dir(folder).context("cannot read FOLDER")? {
         let entry = entry?;
-        // What is kept of an upload: `.bucket-B.object-K.upload-ID.metadata.json`, where B and K are encoded.
+        // The library keeps an upload as `.bucket-B.object-K.upload-ID.metadata.json`, where B and K are encoded.
         let name = entry.file_name().into_string().unwrap_or_default();
         let Some((object, id)) = name.strip_suffix(".metadata.json").and_then(|name| name.split_once(".upload-"))
         else {

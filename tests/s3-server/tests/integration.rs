@@ -1,4 +1,4 @@
-//! The server starts, answers, and ends with its standard input. Its tests are those of ibid.
+//! The server starts, answers, and ends with its standard input. The tests of ibid test everything else.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -21,7 +21,7 @@ use petgraph::unionfind::UnionFind;
 
 use crate::arguments::{is_text, one_list};
 
-/// `connected_components(a, b)`: which members of a graph hang together.
+/// `connected_components(a, b)`: the connected components of a graph.
 #[user_doc(
     doc_section(label = "Clusters"),
     description = "The connected components of the graph whose edges are the rows: two members are in one cluster where a \
@@ -65,7 +65,7 @@ impl Default for ConnectedComponents {
     }
 }
 
-/// The fields of a member and of what it belongs to.
+/// Returns the fields of a member and of its cluster.
 fn fields(member: &DataType) -> Fields {
     ["member", "cluster_id"].map(|name| Field::new(name, member.clone(), false)).to_vec().into()
 }
@@ -128,7 +128,7 @@ trait Members: Default + Debug + Send + Sync + 'static {
     fn is(&self, position: u32, member: Self::Member<'_>) -> bool;
     fn push(&mut self, member: Self::Member<'_>);
     fn to_array(&self) -> ArrayRef;
-    /// How much memory they hold.
+    /// Returns the bytes of memory that the members hold.
     fn bytes(&self) -> usize;
 }
 
@@ -179,7 +179,7 @@ impl<T: ArrowPrimitiveType<Native: Hash> + Debug> Members for Numbers<T> {
 #[derive(Debug, Default)]
 struct Texts {
     text: String,
-    /// Where each of them ends.
+    /// The end of each member in `text`.
     ends: Vec<usize>,
 }
 
@@ -221,16 +221,16 @@ impl Members for Texts {
     }
 }
 
-/// The graph of one group: its members, and which of them hang together.
+/// The graph of one group: its members, and the sets of connected members.
 #[derive(Debug)]
 struct Components<M> {
     members: M,
-    /// Where each member stands among `members`.
+    /// The position of each member in `members`.
     positions: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Sets of positions.
+    /// The connected sets of positions.
     sets: UnionFind<u32>,
-    /// How many members there may be: what a list can hold.
+    /// The most members that there may be, which is the capacity of a list.
     most: usize,
 }
 
@@ -247,7 +247,7 @@ impl<M: Members> Default for Components<M> {
 }
 
 impl<M: Members> Components<M> {
-    /// The position of a member, which is added if it is new.
+    /// Returns the position of a member, which is added if it is new.
     fn position(&mut self, member: M::Member<'_>) -> Result<u32> {
         let Self { members, positions, hasher, sets, most } = self;
         let is_member = |position: &u32| members.is(*position, member);
@@ -279,14 +279,14 @@ impl<M: Members> Components<M> {
         Ok(())
     }
 
-    /// For each member the position of another in its set, the same for all of the set.
+    /// Returns for each member the position of the representative of its set.
     fn representatives(&mut self) -> Vec<u32> {
         let count = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
         (0..count).map(|position| self.sets.find_mut(position)).collect()
     }
 }
 
-/// A list of members and what they belong to.
+/// Returns a list of members and their clusters.
 fn list(members: ArrayRef, cluster_ids: ArrayRef) -> Result<ScalarValue> {
     let fields = fields(members.data_type());
     one_list(Arc::new(StructArray::try_new(fields, vec![members, cluster_ids], None)?))
@@ -323,7 +323,7 @@ impl<M: Members> Accumulator for Components<M> {
             + self.sets.capacity() * (size_of::<u32>() + size_of::<u8>())
     }
 
-    /// Any member of a cluster stands for it until all are known.
+    /// Returns each member with any member of its cluster: the smallest is not known until all rows are read.
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let members = self.members.to_array();
         let representatives = take(&members, &UInt32Array::from(self.representatives()), None)?;
@@ -352,7 +352,7 @@ mod tests {
 
     type Numbered = Components<Numbers<Int64Type>>;
 
-    /// The members and their clusters in order, with no member twice.
+    /// Returns the members and their clusters in order, with no member twice.
     fn clusters<M: Members>(components: &mut Components<M>) -> ArrayRef {
         let value = components.evaluate().unwrap().to_array().unwrap();
         assert_eq!(value.data_type(), &return_type(M::default().to_array().data_type()));
@@ -389,7 +389,7 @@ mod tests {
         components
     }
 
-    /// The smallest member that can be reached from each, by looking.
+    /// Finds the smallest member that can be reached from each, by search.
     fn by_search(edges: &[(i64, i64)]) -> Vec<(i64, i64)> {
         let mut neighbours: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
         for &(a, b) in edges {
@@ -497,7 +497,7 @@ mod tests {
             shuffled in edges().prop_flat_map(|edges| (Just(edges.clone()), Just(edges).prop_shuffle())),
             size in 1_usize..50,
         ) {
-            // Partial groups, merged one after the other, and some of them by way of another one.
+            // The partial groups are merged one after the other, some of them by way of another group.
             let mut merged = Components::default();
             let mut between = Numbered::default();
             for (i, edges) in edges.chunks(size).enumerate() {

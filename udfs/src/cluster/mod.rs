@@ -6,7 +6,7 @@ mod star_clusters;
 
 use datafusion_expr::AggregateUDF;
 
-/// The aggregates of this family.
+/// Returns the aggregates of this family.
 pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![
         AggregateUDF::from(connected_components::ConnectedComponents::default()),

@@ -1,4 +1,4 @@
-//! `redundant_members(member, other)`: an aggregate over what can stand for what.
+//! `redundant_members(member, other)`: an aggregate over pairs of a member and another member that can replace it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +16,7 @@ use datafusion_macros::user_doc;
 
 use crate::arguments::one_list;
 
-/// `redundant_members(member, other)`: the members that can go, so that each has one that stays.
+/// `redundant_members(member, other)`: the members that can be removed, so that for each of them a replacement stays.
 #[user_doc(
     doc_section(label = "Clusters"),
     description = "A row says that `other` can stand for `member`: that it is a duplicate, or contains it. Members are decided one after \
@@ -52,7 +52,7 @@ impl Default for RedundantMembers {
     }
 }
 
-/// The columns of the rows, as they are handed on.
+/// Returns the type of the rows in the accumulator's state.
 fn state_type() -> DataType {
     let fields: Fields = ["member", "other"].map(|name| Field::new(name, DataType::Int64, false)).to_vec().into();
     DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields), true)))
@@ -85,7 +85,7 @@ impl AggregateUDFImpl for RedundantMembers {
     }
 }
 
-/// The rows of a group: a member, and another that can stand for it.
+/// The rows of a group: a member, and another that can replace it.
 #[derive(Debug, Default)]
 struct Rows(Vec<(i64, i64)>);
 
@@ -140,13 +140,13 @@ impl Accumulator for Rows {
     }
 }
 
-/// Each row once, in order.
+/// Sorts the rows and removes repeated ones.
 fn once_each(rows: &mut Vec<(i64, i64)>) {
     rows.sort_unstable();
     rows.dedup();
 }
 
-/// The members that go, ascending.
+/// Returns the members to remove, ascending.
 fn redundant(rows: &mut Vec<(i64, i64)>) -> Result<Vec<i64>> {
     once_each(rows);
     let mut members: Vec<i64> = rows.iter().flat_map(|row| [row.0, row.1]).collect();
@@ -165,7 +165,7 @@ fn redundant(rows: &mut Vec<(i64, i64)>) -> Result<Vec<i64>> {
     let of = |member: usize| -> Range<usize> { starts[member]..starts.get(member + 1).copied().unwrap_or(rows.len()) };
     let goes_back = |member: usize, other: usize| others[of(other)].binary_search(&member).is_ok();
 
-    // The members that wait for one, and the number that each waits for.
+    // The pairs of a member and one that waits for it, and the number of members that each waits for.
     let mut waiting_for: Vec<(usize, usize)> = Vec::new();
     let mut waits = vec![0_usize; members.len()];
     for member in 0..members.len() {
@@ -232,7 +232,7 @@ mod tests {
         // 1 is in 2, 2 in 3, and 1 not in 3: 2 goes, and 1 stays.
         assert_eq!(of(&[(1, 2), (2, 3)]), [2]);
         assert_eq!(of(&[(1, 2), (2, 3), (1, 3)]), [1, 2]);
-        // Of two that contain each other the first stays.
+        // If two contain each other, the first stays.
         assert_eq!(of(&[(1, 2), (2, 1), (1, 1)]), [2]);
         assert_eq!(of(&[]), [0_i64; 0]);
     }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     proptest! {
-        /// Members are sets; those whose greater part is in another can go for it.
+        /// Members are sets. A member can be removed if the greater part of it is in another.
         #[test]
         fn each_that_goes_has_one_that_stays_and_of_these_none_can_go(
             sets in proptest::collection::vec(proptest::collection::btree_set(0_u8..12, 1..8), 2..14), parts in 1_usize..4

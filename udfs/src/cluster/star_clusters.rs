@@ -73,7 +73,7 @@ fn stars_type() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::Struct(STARS.clone()), true)))
 }
 
-/// A list of rows of two numbers and a similarity.
+/// Returns a list of rows of two numbers and a similarity.
 fn list(rows: &[(i64, i64, f64)]) -> Result<ScalarValue> {
     let columns: Vec<ArrayRef> = vec![
         Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.0))),
@@ -102,7 +102,7 @@ impl AggregateUDFImpl for StarClusters {
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        // The pairs have the columns of the result, so they are handed on as one.
+        // The pairs have the columns of the result, so the state has the type of the result.
         Ok(vec![Arc::new(Field::new(args.name, stars_type(), true))])
     }
 
@@ -114,7 +114,7 @@ impl AggregateUDFImpl for StarClusters {
 /// The pairs of a group.
 #[derive(Debug, Default)]
 struct Stars {
-    /// The smaller member first; a member with itself stands for the member.
+    /// The pairs, the smaller member first. A pair of a member and itself keeps a member that may have no neighbour.
     pairs: Vec<(i64, i64, f64)>,
 }
 
@@ -169,13 +169,13 @@ impl Accumulator for Stars {
     }
 }
 
-/// Each pair once, in order, with its highest similarity.
+/// Sorts the pairs and keeps each once, with its highest similarity.
 fn once_each(pairs: &mut Vec<(i64, i64, f64)>) {
     pairs.sort_unstable_by(|x, y| (x.0, x.1).cmp(&(y.0, y.1)).then(y.2.total_cmp(&x.2)));
     pairs.dedup_by_key(|pair| (pair.0, pair.1));
 }
 
-/// Each member with its representative and their similarity.
+/// Returns each member with its representative and their similarity.
 fn stars(pairs: &mut Vec<(i64, i64, f64)>) -> Result<Vec<(i64, i64, f64)>> {
     once_each(pairs);
     let mut members: Vec<i64> = pairs.iter().flat_map(|pair| [pair.0, pair.1]).collect();
@@ -185,7 +185,7 @@ fn stars(pairs: &mut Vec<(i64, i64, f64)>) -> Result<Vec<(i64, i64, f64)>> {
         return exec_err!("star_clusters: there are {} members, more than a list can hold", members.len());
     }
     let place = |member: i64| members.partition_point(|other| *other < member);
-    // Both ways, by member.
+    // The pairs in both directions, by member.
     let mut neighbours: Vec<(usize, usize, f64)> = Vec::with_capacity(2 * pairs.len());
     for &(a, b, similarity) in pairs.iter().filter(|pair| pair.0 != pair.1) {
         let (a, b) = (place(a), place(b));
@@ -197,7 +197,7 @@ fn stars(pairs: &mut Vec<(i64, i64, f64)>) -> Result<Vec<(i64, i64, f64)>> {
     (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
     let of = |member: usize| &neighbours[starts[member]..starts[member + 1]];
 
-    // A sort that keeps the order of equals: of several the smallest.
+    // The sort is stable: of members with equally many neighbours the smallest comes first.
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by_key(|&member| std::cmp::Reverse(of(member).len()));
     let mut settled = vec![false; members.len()];
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_member_goes_to_the_most_similar_representative() {
-        // 5 is the centre of five, 1 that of three; 9 is a neighbour of both.
+        // 5 is the centre of five, 1 the centre of three; 9 is a neighbour of both.
         let pairs = [(5, 6, 0.8), (5, 7, 0.8), (5, 8, 0.8), (5, 9, 0.8), (1, 2, 0.9), (1, 3, 0.9), (1, 9, 0.9)];
         let found = of(&pairs, 0.7);
         assert!(found.contains(&(9, 1, 0.9)) && found.contains(&(6, 5, 0.8)), "{found:?}");

@@ -1,4 +1,4 @@
-//! Which words of one text stand in another, in order.
+//! An alignment of two texts: the words that stand in both, in order.
 
 use std::convert::Infallible;
 use std::ops::{Index, Range};
@@ -6,9 +6,9 @@ use std::ops::{Index, Range};
 use similar::Algorithm;
 use similar::algorithms::{DiffHook, diff};
 
-/// Up to so many words in both texts together the alignment is one of the longest. Beyond it, where the search would
-/// take the square of the length, a search gives up once it has cost 256 steps or the root of the length, and takes
-/// the best place that it reached, as Git does.
+/// The most words in both texts together for which the alignment is one of the longest. Beyond it the search would take
+/// the square of the length. It gives up once it has cost 256 steps or the root of the length, and takes the best place
+/// that it reached, as Git does.
 const EXACT_WORDS: usize = 4_096;
 
 /// A run of words that stand in both texts.
@@ -34,7 +34,8 @@ impl Index<usize> for Words<'_> {
     }
 }
 
-/// Puts the runs of an alignment of `a` and `b` into `runs`, in order, no two adjacent in both texts.
+/// Replaces the content of `runs` with the runs of an alignment of `a` and `b`, in order, no two adjacent in both
+/// texts.
 pub(super) fn align(a: Words<'_>, b: Words<'_>, runs: &mut Vec<Run>) {
     runs.clear();
     let (n, m) = (a.places.len(), b.places.len());

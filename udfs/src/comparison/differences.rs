@@ -97,14 +97,14 @@ const NUMBERS: [&str; 8] = [
     "byte_b_end",
 ];
 
-/// The fields of a difference.
+/// Returns the fields of a difference.
 fn fields() -> Fields {
     let number = |name| Field::new(name, DataType::Int32, true);
     let text = |name| Field::new(name, DataType::Utf8View, true);
     NUMBERS.map(number).into_iter().chain(["text_a", "text_b"].map(text)).collect()
 }
 
-/// The lists of differences of `a` and `b`, row by row.
+/// Returns the lists of differences of `a` and `b`, row by row.
 fn differences(a: &StringViewArray, b: &StringViewArray) -> Result<ArrayRef> {
     let mut lists = Lists::with_nulls("differences", a.len(), NullBuffer::union(a.nulls(), b.nulls()));
     let (mut pieces_a, mut pieces_b) = (Pieces::new(a), Pieces::new(b));
@@ -145,7 +145,7 @@ fn offset(value: usize) -> i32 {
     value as i32
 }
 
-/// How far a text was counted, in bytes and in characters.
+/// The place up to which a text was counted, in bytes and in characters.
 #[derive(Default)]
 struct Place {
     bytes: usize,
@@ -153,7 +153,7 @@ struct Place {
 }
 
 impl Place {
-    /// The range of characters of a range of bytes that begins where the last one ended or later.
+    /// Returns the range of characters of a range of bytes that begins where the last one ended or later.
     fn characters(&mut self, text: &str, range: &Range<usize>) -> Range<usize> {
         let start = self.characters + text[self.bytes..range.start].chars().count();
         let end = start + text[range.clone()].chars().count();
@@ -162,7 +162,7 @@ impl Place {
     }
 }
 
-/// What is kept from row to row.
+/// Buffers that are reused from row to row.
 #[derive(Default)]
 struct Scratch {
     a: Vec<Range<usize>>,
@@ -172,11 +172,12 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// The ranges of bytes in which `a` and `b` differ.
+    /// Returns the ranges of bytes in which `a` and `b` differ.
     fn differences(&mut self, a: &str, b: &str) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         self.found.clear();
         if a != b {
-            // Of several longest alignments that of the two texts in one order is taken, whichever is the first.
+            // Several alignments may be the longest. The texts are aligned in one order, so that the result does not
+            // depend on which comes first.
             let turned = a > b;
             if turned {
                 self.align(b, a)
@@ -206,7 +207,7 @@ impl Scratch {
     }
 }
 
-/// Adds what stands between two pairs of equal words if it differs, without the white space that both have at an end.
+/// Adds the texts between two pairs of equal words if they differ, without the white space that both have at an end.
 fn push_difference(
     a: &str,
     mut in_a: Range<usize>,
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!([2, 3].map(|i| lists.value_length(i)), [0, 1]);
     }
 
-    /// The differences of a row, as its columns tell them in characters and in bytes.
+    /// Returns the differences of a row in characters and in bytes, as in its columns.
     fn read(row: &StructArray) -> Vec<[Range<usize>; 4]> {
         let number = |name: &str, k: usize| {
             usize::try_from(row.column_by_name(name).unwrap().as_primitive::<Int32Type>().value(k)).unwrap()

@@ -1,4 +1,4 @@
-//! What kind of copy one sentence is of another: the rules of `reuse_kind`.
+//! The kind of copy that one sentence is of another: the rules of `reuse_kind`.
 
 use std::ops::Range;
 
@@ -10,24 +10,26 @@ use super::alignment::{Run, align};
 use super::reference::is_reference;
 use super::statement::{Class, Statement, cut};
 
-/// Sentences are too different when a smaller share of their words than this stands in both, in order…
+/// The least share of words that stand in both sentences, in order. Sentences below it are too different…
 const ALIKE: f64 = 0.6;
-/// …unless at least this share stands in both in any order…
+/// …unless at least this share of words stands in both in any order.
 const ALIKE_IN_ANY_ORDER: f64 = 0.75;
-/// …or a smaller share of the words that are no function words.
+/// The least share of words that stand in both sentences, in order, without function words. Sentences below it are too
+/// different as well.
 const ALIKE_IN_CONTENT: f64 = 0.3;
-/// Two words are spellings or forms of one when at least this share of their letters is the same.
+/// The least share of equal letters for which two words are spellings or forms of one word.
 const SPELLED_ALIKE: f64 = 0.7;
-/// A word of fewer bytes is alike to its equal only.
+/// The least number of bytes of a word that is compared by its spelling. A shorter word is alike to its equal only.
 const MIN_SPELLED: usize = 3;
-/// A word of more bytes is alike to its equal only, so that comparing two of them takes a bounded time.
+/// The greatest number of bytes of a word that is compared by its spelling, so that comparing two of them takes a
+/// bounded time. A longer word is alike to its equal only.
 const MAX_SPELLED: usize = 64;
-/// How many words of a change are compared by their spelling, for the same reason.
+/// The most words of a change that are compared by their spelling, for the same reason.
 const MAX_CHANGED: usize = 16;
-/// A verb after more words than this is that of a clause as likely as that of the sentence.
+/// The most words before the main verb. A verb after more words is as likely the verb of a clause as of the sentence.
 const MAX_SUBJECT: usize = 12;
 
-/// What kind of copy one sentence is of another.
+/// The kind of copy that one sentence is of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Identical,
@@ -51,7 +53,7 @@ impl Kind {
     }
 }
 
-/// Tells kinds; keeps its memory from pair to pair.
+/// A classifier of pairs, which reuses its memory from pair to pair.
 #[derive(Debug, Default)]
 pub(super) struct Classifier {
     a: Side,
@@ -65,12 +67,12 @@ pub(super) struct Classifier {
 struct Side {
     segments: Vec<Range<usize>>,
     statement: Statement,
-    /// Whether a word was changed: it stands in no run and is no function word, nor was it moved or spelled otherwise.
+    /// True for each word that was changed: it is in no run, is no function word, and was neither moved nor respelled.
     changed: Vec<bool>,
     order: Vec<usize>,
 }
 
-/// Words that stand in one sentence only, and what stands in their place in the other.
+/// Words that stand in one sentence only, and the words in their place in the other.
 #[derive(Debug)]
 struct Change {
     a: Range<usize>,
@@ -78,21 +80,21 @@ struct Change {
     in_subject: bool,
 }
 
-/// What has something else of its sort in its place.
+/// The kinds of words that have another word of their kind in their place.
 #[derive(Debug, Default)]
 struct Replaced {
     in_subject: bool,
-    /// The subject of one sentence is a pronoun, so that nobody knows whether it is that of the other.
+    /// True if the subject of one sentence is a pronoun, so that it may or may not be the subject of the other.
     subject_by_pronoun: bool,
     names: bool,
     numbers: bool,
     words: bool,
-    /// How many changes tell more than another form of a verb.
+    /// The number of changes that are more than another form of a verb.
     changes: usize,
 }
 
 impl Classifier {
-    /// The kind of `a` and `b`, which is that of `b` and `a`.
+    /// Returns the kind of `a` and `b`, which is the same for `b` and `a`.
     pub(super) fn kind(&mut self, a: &str, b: &str) -> Kind {
         if is_same(a, b) {
             return Kind::Identical;
@@ -132,7 +134,7 @@ impl Classifier {
         }
     }
 
-    /// The first verb that both sentences have, as a word of `a`.
+    /// Returns the first verb that both sentences have, as a word of `a`.
     fn main_verb(&self) -> Option<usize> {
         let pairs = self.runs.iter().flat_map(|run| (0..run.words).map(|k| (run.a + k, run.b + k)));
         pairs
@@ -141,7 +143,7 @@ impl Classifier {
             .map(|(x, _)| x)
     }
 
-    /// Whether a capitalised word that both sentences have stands before the word `verb` of `a`.
+    /// Returns true if a capitalised word that both sentences have stands before the word `verb` of `a`.
     fn has_named_subject(&self, verb: usize) -> bool {
         self.runs
             .iter()
@@ -210,7 +212,7 @@ impl Classifier {
     }
 
     fn is_too_different(&self, moved: usize, respelled: usize) -> bool {
-        // A number in the place of a number is the least of changes, however often it comes.
+        // A number in the place of a number is the smallest change, however often it occurs.
         let numbers = |change: &Change| {
             let [a, b] = [(&self.a, &change.a), (&self.b, &change.b)].map(|(side, words)| {
                 side.statement.words[words.clone()].iter().filter(|word| word.class == Class::Number).count()
@@ -238,21 +240,21 @@ impl Classifier {
             replaced.names |= a.names && b.names;
             replaced.words |= words;
             replaced.changes += usize::from(a.tells || b.tells);
-            // A number may stand elsewhere in the sentence and still be in the place of another.
+            // A number may stand elsewhere in the sentence and still replace another.
             numbers = (numbers.0 || a.numbers, numbers.1 || b.numbers);
         }
         replaced.numbers = numbers.0 && numbers.1;
         replaced
     }
 
-    /// Whether one sentence denies what the other says, in the same words.
+    /// Returns true if one sentence denies what the other says, in the same words.
     fn is_denied(&self) -> bool {
         self.a.statement.has_negation() != self.b.statement.has_negation()
             && ![&self.a, &self.b].iter().any(|side| side.changed.contains(&true))
     }
 }
 
-/// What the changed words of a change are.
+/// The kinds of the changed words of a change.
 #[derive(Debug, Default)]
 struct Content {
     names: bool,
@@ -297,7 +299,7 @@ impl Side {
     }
 }
 
-/// The share of two sentences, of so many words together, that so many words of each make.
+/// Returns the share of two sentences, with `all` words together, that `common` words of each make up.
 #[expect(clippy::cast_precision_loss, reason = "a share of words")]
 fn share(common: usize, all: usize) -> f64 {
     2.0 * common as f64 / all.max(1) as f64
@@ -324,7 +326,7 @@ fn is_spelled_alike(a: &Statement, x: usize, b: &Statement, y: usize) -> bool {
     }
 }
 
-/// Whether nothing that one can see differs but white space.
+/// Returns true if the texts differ in no visible character but white space.
 fn is_same(a: &str, b: &str) -> bool {
     let is_same = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
     if is_same(a, b) {
@@ -358,7 +360,7 @@ mod tests {
         (Kind::CopyEdit, "Ashdown led the council for 12 years.", "Ashdown, a retired baker, led the council for 12 years."),
         (Kind::FactualDrift, "Merrick won 41% of the vote at the end of 2011.", "Merrick won 44% of the vote at the end of 2011."),
         (Kind::Reference, "Alpine Botany 14 (2): 91-99.", "Alpine Botany 13 (1): 201-212."),
-        // White space and what cannot be seen.
+        // White space and invisible characters.
         (Kind::Identical, "The bridge  was opened\nin 1901. ", "The bridge was opened in 1901."),
         (Kind::Identical, "Caf\u{e9} Central is in Vienna.", "Cafe\u{301} Central is in Vi\u{ad}enna."),
         (Kind::Identical, "", " \n"),
@@ -419,14 +421,14 @@ mod tests {
         (Kind::Reference, "J. H. Merrick, “On the Age of Ice”, Journal of Snow, vol. 3, pp. 1–19, 1950.", "J. H. Merrick, “On the Age of Ice”, Journal of Snow 3 (1950), 1–19."),
         (Kind::Reference, "[Calder, The Long Shore, p. 148]", "[Calder, The Long Shore, pp. 21-2]"),
         (Kind::Reference, "Merrick et al., arXiv:0511.0773", "Merrick et al. (2005), doi:10.1000/182"),
-        // Sentences that name a work, but say something of it.
+        // Sentences that name a work, but say something about it.
         (Kind::FactualDrift, "The Long Shore was published by Maré Press in 1997.", "The Long Shore was published by Maré Press in 1999."),
         // Others.
         (Kind::Other, "The bridge was opened in 1901.", "The king died in the winter of that year."),
         (Kind::Other, "The bridge was opened in 1901.", ""),
         (Kind::Other, "It was one of the first of the houses in the street.", "It was the last day of the war in the east."),
         (Kind::Other, "...", "—"),
-        // What the rules cannot know.
+        // Pairs that the rules cannot understand.
         (Kind::CopyEdit, "France beat Spain in the final.", "Spain beat France in the final."),
         (Kind::CopyEdit, "The boat is made of oak.", "The boat is made of steel."),
     ];
@@ -442,7 +444,7 @@ mod tests {
 
     #[test]
     fn labelled_pairs_that_no_rule_was_made_on_have_their_kind() {
-        // What was measured, less two in a hundred: a change of ICU's data may turn a pair or two.
+        // The measured values, less two in a hundred: a change of ICU's data may turn a pair or two.
         let bounds = [
             (Kind::Identical, 0.98, 0.98),
             (Kind::CopyEdit, 0.76, 0.82),
@@ -484,7 +486,7 @@ mod tests {
             let mut classifier = Classifier::default();
             let kind = classifier.kind(&a, &b);
             prop_assert_eq!(classifier.kind(&b, &a), kind);
-            // Nor does what was compared before.
+            // Nor does an earlier comparison matter.
             classifier.kind(&a, &before);
             prop_assert_eq!(classifier.kind(&a, &b), kind);
         }

@@ -1,7 +1,7 @@
-//! The words of English that tell how a sentence is built, in ascending order.
+//! The words of English that show how a sentence is built, in ascending order.
 
-/// Articles, prepositions, conjunctions, pronouns, auxiliaries and adverbs: what an editor changes without changing what
-/// is said.
+/// Articles, prepositions, conjunctions, pronouns, auxiliaries and adverbs: words that an editor changes without
+/// changing the meaning.
 #[rustfmt::skip]
 pub(super) const FUNCTION_WORDS: &[&str] = &[
     "a", "about", "above", "across", "after", "again", "against", "ago", "aka", "all", "almost", "along", "already",
@@ -35,14 +35,14 @@ pub(super) const NEGATIONS: &[&str] = &[
     "wouldn't",
 ];
 
-/// Words that begin a sentence whose subject is told elsewhere or later.
+/// Words that begin a sentence whose subject is named elsewhere or later.
 #[rustfmt::skip]
 pub(super) const POINTING_WORDS: &[&str] = &[
     "although", "as", "because", "given", "here", "if", "since", "such", "that", "there", "these", "this", "those",
     "though", "unless", "until", "when", "whenever", "where", "while",
 ];
 
-/// What stands before a noun, so that the next word is none of the verbs that can be nouns, too.
+/// Words that stand before a noun. A word after one of them is no verb, even if it is spelled like one.
 #[rustfmt::skip]
 pub(super) const BEFORE_NOUNS: &[&str] = &[
     "a", "all", "an", "and", "any", "at", "between", "by", "each", "every", "for", "from", "her", "his", "in", "into",
@@ -50,21 +50,21 @@ pub(super) const BEFORE_NOUNS: &[&str] = &[
     "these", "this", "those", "to", "under", "with", "within", "without", "your",
 ];
 
-/// What begins a clause within a sentence, whose verb is not that of the sentence.
+/// Words that begin a clause within a sentence, whose verb is not the main verb.
 #[rustfmt::skip]
 pub(super) const BEFORE_CLAUSES: &[&str] = &[
     "although", "as", "because", "if", "since", "that", "though", "unless", "when", "whenever", "where", "which",
     "while", "who", "whom", "whose",
 ];
 
-/// What begins a sentence together with its subject.
+/// Words that begin a sentence together with its subject.
 #[rustfmt::skip]
 pub(super) const DETERMINERS: &[&str] = &[
     "a", "all", "an", "both", "each", "every", "her", "his", "its", "many", "most", "my", "no", "our", "several",
     "some", "that", "the", "their", "these", "this", "those", "your",
 ];
 
-/// What stands before a name and can be left out.
+/// Words that stand before a name and can be left out.
 #[rustfmt::skip]
 pub(super) const TITLES: &[&str] = &[
     "admiral", "bishop", "captain", "cardinal", "colonel", "count", "countess", "dame", "doctor", "dr", "duke",
@@ -73,13 +73,13 @@ pub(super) const TITLES: &[&str] = &[
     "queen", "saint", "senator", "sergeant", "sir", "sister", "st", "sultan",
 ];
 
-/// What stands for a subject that was named before.
+/// Words that replace a subject that was named before.
 #[rustfmt::skip]
 pub(super) const PRONOUNS: &[&str] = &[
     "he", "i", "it", "she", "that", "these", "they", "this", "those", "we", "you",
 ];
 
-/// What is numbered within a text, so that the number belongs to no name.
+/// Parts that are numbered within a text, so that the number belongs to no name.
 #[rustfmt::skip]
 pub(super) const PARTS_OF_TEXTS: &[&str] = &[
     "appendix", "article", "chapter", "clause", "figure", "note", "page", "part", "section", "step", "table",
@@ -140,7 +140,7 @@ pub(super) const COMMANDS: &[&str] = &[
     "wait", "write",
 ];
 
-/// Numbers, months and days in words, and the spelling that stands for each.
+/// Numbers, months and days in words, each with the spelling in which it is compared.
 #[rustfmt::skip]
 pub(super) const NUMBERS: &[(&str, &str)] = &[
     ("apr", "april"), ("april", "april"), ("aug", "august"), ("august", "august"), ("billion", "1000000000"),
@@ -163,7 +163,7 @@ pub(super) const NUMBERS: &[(&str, &str)] = &[
     ("twelve", "12"), ("twentieth", "20"), ("twenty", "20"), ("two", "2"), ("wednesday", "wednesday"), ("zero", "0"),
 ];
 
-/// Whether `word` is one of `words`, which are in order.
+/// Returns true if `word` is one of `words`, which are in order.
 pub(super) fn has(words: &[&str], word: &str) -> bool {
     words.binary_search(&word).is_ok()
 }

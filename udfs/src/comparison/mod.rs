@@ -1,4 +1,4 @@
-//! Two texts side by side: where they differ, and what kind of copy one is of the other.
+//! Two texts side by side: their differences, and the kind of copy that one is of the other.
 
 mod alignment;
 mod differences;
@@ -10,7 +10,7 @@ mod statement;
 
 use datafusion_expr::ScalarUDF;
 
-/// The functions of this family.
+/// Returns the functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![ScalarUDF::from(differences::Differences::default()), ScalarUDF::from(reuse_kind::ReuseKind::default())]
 }

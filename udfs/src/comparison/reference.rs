@@ -1,17 +1,17 @@
-//! Whether a sentence is a reference: it names a work, and where the work is found.
+//! Detection of references: sentences that name a work, and the place where it is found.
 
 use std::ops::Range;
 
 use super::lexicon::{VERBS, has};
 
-/// So many pieces of evidence make a reference…
+/// The least evidence that makes a sentence a reference…
 const EVIDENCE: u32 = 2;
-/// …and so many where a finite verb shows that the sentence says something of the work.
+/// …and the least evidence where a finite verb shows that the sentence says something about the work.
 const EVIDENCE_IN_PROSE: u32 = 3;
-/// No word that is evidence has more bytes.
+/// The most bytes of a word that is evidence.
 const MAX_WORD: usize = 12;
 
-/// What references have and other sentences seldom. Each counts once, an identifier for two.
+/// Features that references have and other sentences seldom. Each counts once, an identifier as two.
 #[derive(Debug, Clone, Copy)]
 enum Evidence {
     /// `p. 12`, `pp. 12–15`
@@ -61,7 +61,7 @@ impl Found {
     }
 }
 
-/// Whether `text`, which was cut into `segments`, is a reference.
+/// Returns true if `text`, which was cut into `segments`, is a reference.
 pub(super) fn is_reference(text: &str, segments: &[Range<usize>]) -> bool {
     let get = |k: usize| segments.get(k).map_or("", |range| &text[range.clone()]);
     let before = |k: usize, by: usize| k.checked_sub(by).map_or("", &get);
@@ -156,12 +156,12 @@ fn is_initial(word: &str) -> bool {
     letters.next().is_some_and(char::is_uppercase) && letters.next().is_none()
 }
 
-/// `J.H` of `J.H. Smith`
+/// Returns true for initials such as `J.H` of `J.H. Smith`.
 fn is_initials(word: &str) -> bool {
     word.contains('.') && word.split('.').all(is_initial)
 }
 
-/// `Knu1973`, as bibliographies name works
+/// Returns true for a label such as `Knu1973`, as bibliographies name works.
 fn is_label(word: &str) -> bool {
     word.len() >= 4 && word.starts_with(char::is_uppercase) && word.ends_with(|c: char| c.is_ascii_digit())
 }

@@ -10,7 +10,7 @@ use datafusion_macros::user_doc;
 use super::kind::Classifier;
 use crate::arguments::{coerce_text, text_array};
 
-/// `reuse_kind(a, b)`: what kind of copy one sentence is of another.
+/// `reuse_kind(a, b)`: the kind of copy that one sentence is of another.
 #[user_doc(
     doc_section(label = "Comparison"),
     description = "What kind of copy one of two similar sentences is of the other, after Ayhan, Bradley and Weissman \

@@ -1,4 +1,4 @@
-//! A sentence as a statement: its words in one spelling, and what each of them is.
+//! A sentence as a statement: its words in one spelling, and the class of each.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use super::lexicon::{
 };
 use crate::text::{each_segment, normalize};
 
-/// What a word can tell of a statement.
+/// The class of a word in a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// Articles, prepositions and the like, titles before names.
     Function,
     /// Figures, numbers in words, months, days, and the signs of currencies and percentages beside figures.
     Number,
-    /// What is written like the name of a person, of a place, or of something in a program.
+    /// Words that are written like the name of a person, of a place, or of something in a program.
     Name,
-    /// Everything else, the first word of a sentence too, whose capital tells nothing.
+    /// All other words, and the first word of a sentence, whose capital does not mark a name.
     Plain,
 }
 
@@ -26,11 +26,12 @@ pub(super) enum Class {
 #[derive(Debug, Clone)]
 pub(super) struct Word {
     pub(super) class: Class,
-    /// It can be the main verb.
+    /// True if the word can be the main verb.
     pub(super) is_verb: bool,
-    /// It is known as a verb: another in its place tells the same in other words, more often than of something else.
+    /// True if the word is known as a verb. Another verb in its place more often says the same in other words than
+    /// something else.
     pub(super) is_action: bool,
-    /// It is written as programs and catalogues write names, in which each letter counts.
+    /// True if the word is written as programs and catalogues write names, in which each letter counts.
     pub(super) is_identifier: bool,
     is_negation: bool,
     is_capital: bool,
@@ -40,9 +41,10 @@ pub(super) struct Word {
 #[derive(Debug, Default)]
 pub(super) struct Statement {
     pub(super) words: Vec<Word>,
-    /// The sentence begins with a command, a condition, or a word like “this”: what it is about is told later, if at all.
+    /// True if the sentence begins with a command, a condition, or a word like “this”: its topic is named later, if at
+    /// all.
     pub(super) is_pointing: bool,
-    /// The words before this one can be the subject.
+    /// The end of the words that can be the subject.
     pub(super) subject_end: usize,
     /// The normal forms of all words, one after the other.
     keys: String,
@@ -63,13 +65,13 @@ impl Statement {
         self.words.iter().any(|word| word.is_negation)
     }
 
-    /// Whether the word is a number right after a capitalised word, as in “Debian 12”.
+    /// Returns true if the word is a number right after a capitalised word, as in “Debian 12”.
     pub(super) fn is_number_of_name(&self, word: usize) -> bool {
         let is_name = |before: usize| self.is_named(before) && !has(PARTS_OF_TEXTS, self.key(before));
         self.words[word].class == Class::Number && word.checked_sub(1).is_some_and(is_name)
     }
 
-    /// Whether the word is written like a name, also at the begin of the sentence.
+    /// Returns true if the word is written like a name, also at the beginning of the sentence.
     pub(super) fn is_named(&self, word: usize) -> bool {
         self.words[word].is_capital && matches!(self.words[word].class, Class::Name | Class::Plain)
     }
@@ -78,12 +80,12 @@ impl Statement {
         has(PRONOUNS, self.key(word))
     }
 
-    /// How many of `words` are no function words.
+    /// Returns the number of `words` that are no function words.
     pub(super) fn content(&self, words: Range<usize>) -> usize {
         self.words[words].iter().filter(|word| word.class != Class::Function).count()
     }
 
-    /// Reads `text`, which was cut into `segments`, in place of what was read before.
+    /// Reads `text`, which was cut into `segments`, and drops the text read before.
     pub(super) fn read(&mut self, text: &str, segments: &[Range<usize>]) {
         self.words.clear();
         self.keys.clear();
@@ -118,7 +120,7 @@ impl Statement {
         self.subject_end = comma.filter(|_| begins_with_subject).unwrap_or(self.words.len());
     }
 
-    /// Adds the word of segment `i`; `begins` says whether a sentence begins with it.
+    /// Adds the word of segment `i`; `begins` is true if a sentence begins with it.
     fn push_word(&mut self, page: &Page<'_>, i: usize, begins: bool) {
         let word = page.get(i);
         let mut normal = std::mem::take(&mut self.normal);
@@ -178,7 +180,7 @@ impl Statement {
     }
 }
 
-/// The places of the words and of the punctuation marks of a text.
+/// Replaces the content of `places` with the places of the words and the punctuation marks of a text.
 pub(super) fn cut(text: &str, places: &mut Vec<Range<usize>>) {
     places.clear();
     each_segment(text, |range| {
@@ -188,7 +190,7 @@ pub(super) fn cut(text: &str, places: &mut Vec<Range<usize>>) {
     });
 }
 
-/// Whether the text has more small letters than capitals, so that a capital tells something.
+/// Returns true if the text has more small letters than capitals, so that a capital can mark a name.
 fn capitals_tell(text: &str) -> bool {
     let (mut small, mut capital) = (0_usize, 0_usize);
     for c in text.chars() {
@@ -206,7 +208,7 @@ fn is_number(word: &str) -> bool {
     word.starts_with(char::is_numeric)
 }
 
-/// A name in a program or a catalogue: `snake_case`, `camelCase`, `arm64`, `marshal.load`.
+/// Returns true for a name in a program or a catalogue: `snake_case`, `camelCase`, `arm64`, `marshal.load`.
 fn is_identifier(word: &str) -> bool {
     let mut small = false;
     !is_number(word)
@@ -221,14 +223,14 @@ fn is_participle(normal: &str) -> bool {
     normal.len() > 4 && normal.ends_with("ed") && !normal.ends_with("eed")
 }
 
-/// A number as it is compared: `1,000` is `1000`, and `5th` is `5`.
+/// Adds a number in the spelling in which it is compared: `1,000` as `1000`, and `5th` as `5`.
 fn push_number(normal: &str, keys: &mut String) {
     let ordinal = ["st", "nd", "rd", "th"].iter().find_map(|suffix| normal.strip_suffix(suffix));
     let number = ordinal.filter(|rest| rest.bytes().all(|b| b.is_ascii_digit())).unwrap_or(normal);
     keys.extend(number.chars().filter(|&c| c != ','));
 }
 
-/// The segments of a text, and what stands beside each.
+/// The segments of a text, and the neighbours of each.
 struct Page<'a> {
     text: &'a str,
     segments: &'a [Range<usize>],
@@ -236,7 +238,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// The segment `i`, the empty one before the first and after the last.
+    /// Returns the segment `i`; the empty one before the first and after the last.
     fn get(&self, i: usize) -> &'a str {
         self.segments.get(i).map_or("", |range| &self.text[range.clone()])
     }
@@ -245,7 +247,7 @@ impl<'a> Page<'a> {
         i.checked_sub(1).map_or("", |before| self.get(before))
     }
 
-    /// Whether no white space stands before segment `i`.
+    /// Returns true if no white space stands before segment `i`.
     fn touches(&self, i: usize) -> bool {
         i > 0 && i < self.segments.len() && self.segments[i - 1].end == self.segments[i].start
     }
@@ -267,13 +269,13 @@ impl<'a> Page<'a> {
         self.get(i + 1) == "-" && self.touches(i + 1) || self.before(i) == "-" && self.touches(i)
     }
 
-    /// Whether segment `i` is the sign of a currency or of a share, right beside a number.
+    /// Returns true if segment `i` is the sign of a currency or of a share, right beside a number.
     fn is_unit(&self, i: usize) -> bool {
         matches!(self.get(i), "%" | "‰" | "°" | "$" | "€" | "£" | "¥" | "₹")
             && (self.touches(i) && is_number(self.before(i)) || self.touches(i + 1) && is_number(self.get(i + 1)))
     }
 
-    /// The plus or minus right before segment `i`, if it is no hyphen.
+    /// Returns the plus or minus right before segment `i`, if it is no hyphen.
     fn sign(&self, i: usize) -> &'a str {
         let sign = self.before(i);
         let is_sign = matches!(sign, "+" | "-" | "−")
@@ -282,7 +284,7 @@ impl<'a> Page<'a> {
         if is_sign { sign } else { "" }
     }
 
-    /// Up to three figures in square brackets.
+    /// Returns true if segment `i` begins a footnote mark: up to three figures in square brackets.
     fn is_footnote_mark(&self, i: usize) -> bool {
         let number = self.get(i + 1);
         self.get(i) == "["
@@ -291,7 +293,7 @@ impl<'a> Page<'a> {
             && number.bytes().all(|b| b.is_ascii_digit())
     }
 
-    /// The first segment after the bullet or number of an item: `12.`, `3.1`, `4.4.5.`, `(a)`, `ii.`
+    /// Returns the first segment after the bullet or number of an item: `12.`, `3.1`, `4.4.5.`, `(a)`, `ii.`
     fn after_item_mark(&self) -> usize {
         let mut i = 0;
         while matches!(self.get(i), "*" | "•" | "·" | "-" | "–" | "§" | "#") {

@@ -17,27 +17,28 @@ use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
 use crate::arguments::{as_index, coerce_structs, constant_number, constant_size};
 use crate::text::Lists;
 
-/// So many words of each side, from the word of a seed on, say whether the seed is marked.
+/// The number of words on each side, from the word of a seed on, that must be marked for the seed to count as marked.
 const SEED_WORDS: usize = 5;
 
-/// Seeds at most so many words apart, on both sides, belong to one passage.
+/// The greatest distance in words, on both sides, of two seeds that belong to one passage.
 const SEED_DISTANCE: usize = 15;
 
-/// A passage may reach so many words beyond what is known of it, on both sides, over words that the other side does not have.
+/// The most words that a passage may reach beyond its known part, on both sides, over words that the other side does
+/// not have.
 const MARGIN: usize = 20;
 
-/// How dense in shared words a passage has to stay at its edges, as a part of how dense it is between its seeds.
+/// The least density of shared words at the edges of a passage, relative to the density between its seeds.
 const DENSITY: f64 = 0.7;
 
-/// A walk over equal words goes on behind so many words of either side that differ, where as many as `RESUME` follow that
-/// are equal.
+/// The greatest number of differing words of either side that a walk over equal words skips. It skips them only if
+/// `RESUME` equal words follow.
 const SKIP: usize = 3;
 const RESUME: usize = 4;
 
-/// How often a passage is widened. What is equal takes one time, whatever its length.
+/// The most times that a passage is widened. Equal words take one time, whatever their number.
 const WIDENINGS: usize = 4;
 
-/// Passages at most so many words apart, on both sides, are one.
+/// The greatest distance in words, on both sides, of passages that are joined into one.
 const JOIN_DISTANCE: usize = 40;
 
 /// `aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words, min_similarity[, is_same])`: the passages that two texts share.
@@ -191,7 +192,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The parts before and behind the middle between the two; `None` where one is empty.
+    /// Cuts both parts at the middle between them, so that they do not overlap; `None` where one is empty then.
     fn apart(&self) -> Option<Self> {
         let middle = usize::midpoint(self.a.end, self.b.start);
         let part = Self { a: self.a.start..self.a.end.min(middle), b: self.b.start.max(middle)..self.b.end };
@@ -232,7 +233,7 @@ pub(super) struct Passage {
     similarity: f64,
 }
 
-/// The columns of passages.
+/// Returns the columns of passages.
 pub(super) fn columns(passages: &[Passage]) -> Vec<ArrayRef> {
     let of = |number: fn(&Passage) -> usize| -> ArrayRef {
         Arc::new(passages.iter().map(|passage| i32::try_from(number(passage)).ok()).collect::<Int32Array>())
@@ -289,7 +290,7 @@ fn aligned_words(
     Ok(Arc::new(lists.finish(Arc::new(items))?))
 }
 
-/// The ordinal of a word of a sequence.
+/// Returns the index of a word of a sequence, or an error if the sequence has no such word.
 fn word(ordinal: i32, side: &str, sequence: &Sequence<'_>) -> Result<usize> {
     match usize::try_from(ordinal) {
         Ok(word) if word < sequence.len() => Ok(word),
@@ -305,8 +306,9 @@ fn word(ordinal: i32, side: &str, sequence: &Sequence<'_>) -> Result<usize> {
 /// order of their first seeds.
 fn groups(seeds: &[Seed]) -> Vec<Vec<Seed>> {
     let mut linked = UnionFind::<usize>::new(seeds.len());
-    // The seeds that are near on the first side, by their place on the second. Any two of them that are near there are linked,
-    // so that the next one on either side of a further seed links it with all of them.
+    // The seeds that are near on the first side, by their place on the second. Any two of them that are near on the
+    // second side are linked already. So links to its next neighbour on either side link a further seed with all of
+    // them.
     let mut near = BTreeSet::new();
     let mut first = 0;
     for (i, seed) in seeds.iter().enumerate() {
@@ -347,7 +349,7 @@ fn weight(group: &[Seed]) -> usize {
     of(|seed| seed.a).min(of(|seed| seed.b))
 }
 
-/// From the first to the last word of seeds.
+/// Returns the part from the first to the last word of the seeds.
 fn bounds(group: &[Seed]) -> Part {
     let of = |side: fn(&Seed) -> usize| {
         let bounds = |(start, end): (usize, usize), word: usize| (start.min(word), end.max(word + 1));
@@ -357,8 +359,8 @@ fn bounds(group: &[Seed]) -> Part {
     Part { a: of(|seed| seed.a), b: of(|seed| seed.b) }
 }
 
-/// Returns the number of words of each side that follow one another and are equal, but for up to `SKIP` here and there. `left`
-/// words are there on each side, and `is_equal` compares two of them.
+/// Returns the number of words on each side of a run of equal words, which may skip up to `SKIP` differing words at a
+/// time. `left` is the number of words available on each side, and `is_equal` compares two of them.
 fn walk(left: (usize, usize), is_equal: impl Fn(usize, usize) -> bool) -> (usize, usize) {
     let is_equal = |a: usize, b: usize| a < left.0 && b < left.1 && is_equal(a, b);
     let (mut a, mut b) = (0, 0);
@@ -375,20 +377,21 @@ fn walk(left: (usize, usize), is_equal: impl Fn(usize, usize) -> bool) -> (usize
     }
 }
 
-/// Parts that are near each other.
+/// Parts that are near each other, and the part that spans them.
 struct Joined {
     whole: Part,
     parts: Vec<Part>,
 }
 
-/// Joins the parts that are near each other, in order; of one text those that stand apart then, too.
+/// Joins the parts that are near each other, and returns them in order. In one text, it joins only parts whose two
+/// sides do not overlap when joined.
 fn join(parts: Vec<Part>, is_same: bool) -> Vec<Joined> {
     let mut all: Vec<_> = parts.into_iter().map(|part| Joined { whole: part.clone(), parts: vec![part] }).collect();
     loop {
         all.sort_by_key(|joined| joined.whole.place());
         let before = all.len();
         let mut joined = Vec::<Joined>::with_capacity(before);
-        // Those that further parts may be near.
+        // The joined parts that further parts may be near.
         let mut open = Vec::<usize>::new();
         for next in all {
             open.retain(|&i| next.whole.a.start <= joined[i].whole.a.end + JOIN_DISTANCE);
@@ -413,7 +416,7 @@ fn join(parts: Vec<Part>, is_same: bool) -> Vec<Joined> {
     }
 }
 
-/// The seeds that lie in none of `passages`, which are in order of place.
+/// Returns the seeds that lie in none of `passages`, which are in order of place.
 fn outside(mut seeds: Vec<Seed>, passages: &[Passage]) -> Vec<Seed> {
     seeds.sort_unstable();
     let (mut next, mut open) = (0, Vec::<&Part>::new());
@@ -431,11 +434,11 @@ fn outside(mut seeds: Vec<Seed>, passages: &[Passage]) -> Vec<Seed> {
 pub(super) struct Pair<'a> {
     pub(super) a: Sequence<'a>,
     pub(super) b: Sequence<'a>,
-    /// Whether they are of one text.
+    /// True if both are of one text.
     pub(super) is_same: bool,
 }
 
-/// Aligns pairs of sequences.
+/// An aligner of pairs of sequences.
 #[derive(Default)]
 pub(super) struct Aligner {
     edges: Edges,
@@ -448,7 +451,7 @@ impl Aligner {
         seeds.sort_unstable();
         seeds.dedup();
         let mut parts = Vec::<Part>::new();
-        // Those that further groups may lie in.
+        // The parts that further groups may lie in.
         let mut open = Vec::<usize>::new();
         let mut founding = Vec::<Seed>::new();
         for group in groups(seeds) {
@@ -487,10 +490,10 @@ impl Aligner {
         passages.append(&mut found);
     }
 
-    /// The parts of both texts that belong together around `core`. `None` if it shares no word.
+    /// Returns the parts of both texts that belong together around `core`; `None` if it shares no word.
     fn widen(&mut self, pair: &Pair<'_>, core: Part) -> Option<Part> {
         let Pair { a, b, is_same } = pair;
-        // Of one text the first part ends where the second may begin.
+        // In one text, the first part has to end where the second may begin.
         let middle = usize::midpoint(core.a.end, core.b.start);
         let (last_a, first_b) = if *is_same { (middle, middle) } else { (a.len(), 0) };
         let mut part = core;
@@ -515,7 +518,7 @@ impl Aligner {
         Some(part)
     }
 
-    /// The edges of a part, which lie in `window`. `None` if the two sides of the part share no word.
+    /// Returns a part with new edges, which lie in `window`; `None` if the two sides of the part share no word.
     pub(super) fn fit(&mut self, pair: &Pair<'_>, part: &Part, window: &Part) -> Option<Part> {
         let mut numbers = HashMap::with_capacity(window.a.len() + window.b.len());
         let mut read = |sequence: &Sequence<'_>, window: &Range<usize>| -> Vec<(u32, f64)> {
@@ -545,10 +548,10 @@ impl Pair<'_> {
         is_marked(&self.a, seed.a) && is_marked(&self.b, seed.b)
     }
 
-    /// The runs of equal words that `seeds` stand in, each as long as can be.
+    /// Returns the longest runs of equal words that contain `seeds`.
     fn equal_runs(&self, mut seeds: Vec<Seed>) -> Vec<Part> {
         let is_equal = |a: usize, b: usize| self.a.hash(a) == self.b.hash(b);
-        // Those of one run stand beside one another.
+        // In this order, the seeds of one run are neighbours.
         seeds.sort_unstable_by_key(|seed| (seed.b + self.a.len() - seed.a, seed.a));
         let mut runs = Vec::<Part>::new();
         for Seed { a, b, .. } in seeds {
@@ -583,7 +586,8 @@ impl Pair<'_> {
                 }
                 words[place].counts[side] += 1;
                 words[place].unmarked[side] += usize::from(!sequence.is_marked(word));
-                // The same on both sides, so that equal parts of different texts are as similar as can be.
+                // The weight is the same on both sides, so that equal parts of different texts are as similar as can
+                // be.
                 words[place].weight = sequence.weight(word).max(words[place].weight);
             }
         }
@@ -631,7 +635,7 @@ mod tests {
         passages.iter().map(|passage| (passage.part.a.clone(), passage.part.b.clone())).collect()
     }
 
-    /// Different words.
+    /// Returns `count` different words.
     fn words(of: &str, count: usize) -> String {
         (0..count).map(|k| format!("{of}{k} ")).collect()
     }

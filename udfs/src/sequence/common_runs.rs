@@ -59,7 +59,7 @@ static RUN_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
     cluster("cluster_id").chain(words).chain(cluster("within")).collect()
 });
 
-/// The type of a table of clusters.
+/// Returns the type of a table of clusters.
 fn clusters_type() -> DataType {
     let fields = ["member", "cluster_id"].map(|name| Field::new(name, DataType::UInt64, true)).to_vec();
     DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields.into()), true)))
@@ -120,7 +120,7 @@ impl ScalarUDFImpl for CommonRuns {
     }
 }
 
-/// By fingerprint, its cluster.
+/// Reads the cluster of each fingerprint.
 fn read_clusters(clusters: &ColumnarValue) -> Result<HashMap<u64, u64>> {
     let ScalarValue::List(list) = constant("common_runs", "clusters", clusters)? else {
         return exec_err!("common_runs expects clusters as a constant");
@@ -136,7 +136,7 @@ struct Rules {
     max_gap: usize,
 }
 
-/// Where a fingerprint stands.
+/// The place of a fingerprint, and its cluster.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     word: usize,
@@ -193,10 +193,10 @@ fn common_runs(fingerprints: &ArrayRef, clusters: &HashMap<u64, u64>, rules: Rul
     Ok(Arc::new(lists.finish(Arc::new(StructArray::try_new(RUN_FIELDS.clone(), columns, None)?))?))
 }
 
-/// Adds the runs of fingerprints, which are in order.
+/// Adds the runs of fingerprints to `runs`. The fingerprints are in order.
 fn find_runs(places: &[Place], rules: Rules, runs: &mut Vec<Run>) {
     let begun = runs.len();
-    // By cluster: its last run.
+    // The last run of each cluster.
     let mut open = HashMap::<u64, usize>::new();
     for place in places {
         let words = place.word..place.word + rules.k;
@@ -213,9 +213,10 @@ fn find_runs(places: &[Place], rules: Rules, runs: &mut Vec<Run>) {
     find_outer(&mut runs[begun..]);
 }
 
-/// Notes for each run, which are in the order of their first words, the first of another cluster that it lies in.
+/// Sets `within` of each run to the cluster of the first run of another cluster that contains it. The runs are in the
+/// order of their first words.
 fn find_outer(runs: &mut [Run]) {
-    // Those that reach farther than all before them, so that their ends rise.
+    // The runs that reach farther than all before them, so that their ends rise.
     let mut outer = Vec::<usize>::new();
     for i in 0..runs.len() {
         let Run { cluster, words, .. } = &runs[i];

@@ -141,7 +141,7 @@ impl AggregateUDFImpl for Diagonals {
     }
 }
 
-/// What makes a run.
+/// The rules that a run has to meet.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     min_sentences: i32,
@@ -149,10 +149,10 @@ struct Rules {
 }
 
 impl Rules {
-    /// The last two arguments.
+    /// Reads the rules from the last two arguments.
     fn of(args: &AccumulatorArgs) -> Result<Self> {
         let parameter = |from_end: usize, name: &str, range: std::ops::RangeInclusive<i64>| {
-            // A constant needs no rows to be known.
+            // A constant is evaluated without rows.
             let no_rows = RecordBatch::new_empty(Arc::new(args.schema.clone()));
             let value = args.exprs[args.exprs.len() - from_end].evaluate(&no_rows)?;
             let n = constant_integer("diagonals", name, &value, range)?;
@@ -186,7 +186,7 @@ struct Run {
     weight: f64,
 }
 
-/// The pairs that rows of arguments stand for, with the numbers of the rows.
+/// Returns the pairs of the rows of the arguments, each with the number of its row.
 fn points_of(values: &[ArrayRef]) -> impl Iterator<Item = (usize, Point)> {
     let (a, b) = (values[0].as_primitive::<Int32Type>(), values[1].as_primitive::<Int32Type>());
     // The last two are the parameters.
@@ -205,7 +205,7 @@ fn points_of(values: &[ArrayRef]) -> impl Iterator<Item = (usize, Point)> {
     })
 }
 
-/// The pairs of states, with the numbers of their rows.
+/// Calls `each` with each pair of the states, and the number of its row.
 fn points_of_states(states: &[ArrayRef], mut each: impl FnMut(usize, Point)) {
     let lists: Vec<&ListArray> = states.iter().map(|state| state.as_list::<i32>()).collect();
     for row in (0..lists[0].len()).filter(|&row| lists[0].is_valid(row)) {
@@ -220,7 +220,7 @@ fn points_of_states(states: &[ArrayRef], mut each: impl FnMut(usize, Point)) {
     }
 }
 
-/// The columns of pairs in the accumulator's state.
+/// Returns the columns of pairs in the accumulator's state.
 fn state_columns<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> [ArrayRef; 5] {
     [
         Arc::new(Int32Array::from_iter_values(points.clone().map(|p| p.a))),
@@ -246,7 +246,7 @@ fn runs_column(runs: &[Run]) -> Result<ArrayRef> {
     Ok(Arc::new(StructArray::try_new(RUN_FIELDS.clone(), columns, None)?))
 }
 
-/// Collects the pairs of one group, or of a frame.
+/// The pairs of one group, or of one window frame.
 #[derive(Debug)]
 struct Points {
     rules: Rules,
@@ -263,7 +263,7 @@ impl Accumulator for Points {
         true
     }
 
-    /// Rows leave a frame in the order in which they came.
+    /// Removes the first pairs: rows leave a frame in the order in which they came.
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let leaving = points_of(values).count();
         self.points.drain(..leaving.min(self.points.len()));
@@ -288,12 +288,12 @@ impl Accumulator for Points {
     }
 }
 
-/// Collects the pairs of all groups, and gives what is made of them as one array, not as one for each group.
+/// The pairs of all groups. The results of all groups become one array, not one array for each group.
 #[derive(Debug)]
 struct GroupedPoints {
     rules: Rules,
     groups: Vec<Vec<Point>>,
-    /// How many pairs the groups have room for.
+    /// The number of pairs that the groups have room for.
     reserved: usize,
 }
 
@@ -312,7 +312,7 @@ impl GroupedPoints {
     }
 }
 
-/// A list of `items` for each of the lengths.
+/// Returns `items` as lists of the given lengths.
 fn lists(lengths: &[usize], items: ArrayRef) -> Result<ArrayRef> {
     if i32::try_from(items.len()).is_err() {
         return exec_err!("diagonals: {} pairs at once; raise the number of partitions", items.len());
@@ -381,13 +381,13 @@ struct Chain {
 }
 
 impl Chain {
-    /// The chain of a point that can continue no other.
+    /// Returns the chain of a point that can continue no other.
     fn alone(first: &Point) -> Self {
         Self { similarity: first.similarity, gaps: 0, previous: None }
     }
 }
 
-/// The runs among `points`, in order of place.
+/// Returns the runs among `points`, in order of place.
 ///
 /// Each point looks back for the best chain that it can continue, which takes one pass over the ordered points. Chains
 /// share their beginnings, like the branches of a tree, so they are taken best first, and a chain that meets one
@@ -433,32 +433,33 @@ fn in_order_without_repeats(points: &[Point]) -> Vec<Point> {
     ordered
 }
 
-/// How `x` compares with `y`: greater where it is the better chain.
+/// Compares two chains: greater if `x` is the better one.
 fn better(x: &Chain, y: &Chain) -> Ordering {
     x.similarity.total_cmp(&y.similarity).then(y.gaps.cmp(&x.gaps))
 }
 
-/// How far a point is along the diagonals: a step from one to another skips the difference, less two.
+/// Returns the distance of a point along the diagonals. A step from one point to another skips the difference of their
+/// distances, less two.
 fn distance(point: &Point) -> i64 {
     i64::from(point.a) + i64::from(point.b)
 }
 
-/// How many steps of a scan, for each point, take about as long as the tree does.
+/// The number of steps of a scan, for each point, that take about as long as the tree does.
 const SCAN_STEPS: usize = 64;
 
-/// The best chain that ends in each of the ordered `points`.
+/// Returns the best chain that ends in each of the ordered `points`.
 ///
-/// Where points are few and far between, it is fastest to look at all that stand before a point; where that would take
-/// too long, as it does in a text that says one thing over and over, a tree has the same answer in O(log n).
+/// Where points are few and far between, a scan of all points before a point is fastest. Where that would take too
+/// long, as in a text that says one thing over and over, a tree gives the same answer in O(log n).
 fn best_chains(points: &[Point], max_gap: i32) -> Vec<Chain> {
     let reach = i64::from(max_gap) + 1;
-    // The tree takes for granted that adding the same to two similarities keeps their order, which ∞ - ∞ does not.
+    // The tree assumes that two similarities keep their order when the same number is added to both. ∞ - ∞ breaks that.
     let finite = points.iter().all(|p| p.similarity.is_finite());
     let steps = if finite { points.len().saturating_mul(SCAN_STEPS) } else { usize::MAX };
     chains_by_scan(points, reach, steps).unwrap_or_else(|| chains_by_tree(points, reach))
 }
 
-/// The best chains, from looking at all points in reach before each; `None` where it takes more than `steps`.
+/// Returns the best chains, from a scan of all points in reach before each; `None` where it takes more than `steps`.
 fn chains_by_scan(points: &[Point], reach: i64, mut steps: usize) -> Option<Vec<Chain>> {
     let mut chains: Vec<Chain> = Vec::with_capacity(points.len());
     let mut rows: Vec<Range<usize>> = Vec::new();
@@ -494,14 +495,14 @@ fn chains_by_scan(points: &[Point], reach: i64, mut steps: usize) -> Option<Vec<
     Some(chains)
 }
 
-/// Where a point stands in the order of `b`, and which leaves stand for the points in reach before it.
+/// The leaf of a point in the order of `b`, and the leaves of the points in reach before it.
 #[derive(Debug, Clone, Default)]
 struct Place {
     leaf: usize,
     before: Range<usize>,
 }
 
-/// The best chains, from a tree over the points by `b` that holds those in reach by `a`.
+/// Returns the best chains, from a tree over the points by `b` that holds the points in reach by `a`.
 fn chains_by_tree(points: &[Point], reach: i64) -> Vec<Chain> {
     let places = places(points, reach);
     let mut tree = Tree { nodes: vec![None; 2 * points.len()] };
@@ -545,20 +546,23 @@ fn places(points: &[Point], reach: i64) -> Vec<Place> {
     places
 }
 
-/// The best one of some chains to continue.
+/// The best chain to continue, of several.
 #[derive(Debug, Clone, Copy)]
 struct Leader {
     similarity: f64,
-    /// Less the distance of the end, so that it compares as the gaps do of chains that go on to the same point.
+    /// The gaps of the chain less the distance of its end. Two such numbers compare like the gaps of the two chains
+    /// after both are continued to the same point.
     gaps: i64,
     end: usize,
-    /// No lower than the similarity of any that would be better if similarities were equal, as two of them can be once
-    /// the same is added to both and the sums are rounded; `None` where there is none.
+    /// Upper bound of the similarities of the chains that would be better if similarities were equal; `None` where
+    /// there is no such chain. Two similarities can become equal when the same number is added to both and the sums are
+    /// rounded.
     rival: Option<f64>,
 }
 
 impl Leader {
-    /// Greater where it is the better chain to continue: of equals the one with fewer gaps, then the nearest.
+    /// Compares two chains: greater if this is the better one to continue. Of equals it is the one with fewer gaps,
+    /// then the nearest.
     fn order(&self, other: &Self) -> Ordering {
         self.similarity.total_cmp(&other.similarity).then(self.order_of_equals(other))
     }
@@ -567,7 +571,7 @@ impl Leader {
         other.gaps.cmp(&self.gaps).then(self.end.cmp(&other.end))
     }
 
-    /// Who leads those that `x` and `y` lead.
+    /// Returns the leader of the chains that `x` and `y` lead.
     fn of(x: Option<Self>, y: Option<Self>) -> Option<Self> {
         let (Some(x), Some(y)) = (x, y) else { return x.or(y) };
         let (winner, loser) = if x.order(&y) == Ordering::Greater { (x, y) } else { (y, x) };
@@ -595,7 +599,7 @@ impl Tree {
         }
     }
 
-    /// The best one of the leaves when `more` is added to each similarity.
+    /// Returns the best one of the leaves when `more` is added to each similarity.
     fn best(&self, leaves: &Range<usize>, more: f64) -> Option<Leader> {
         let (mut from, mut to) = (self.nodes.len() / 2 + leaves.start, self.nodes.len() / 2 + leaves.end);
         let mut best = None;
@@ -613,7 +617,7 @@ impl Tree {
         best
     }
 
-    /// The better one of `best` and of the leaves below a node, which are looked at only where rounding can decide.
+    /// Returns the better one of `best` and the leaves below a node. Visits the leaves only where rounding can decide.
     fn best_below(&self, node: usize, more: f64, best: Option<Leader>) -> Option<Leader> {
         let Some(leader) = self.nodes[node] else { return best };
         let sum = Leader { similarity: leader.similarity + more, ..leader };
@@ -626,7 +630,7 @@ impl Tree {
     }
 }
 
-/// The run along `way`, last point first, if it is one.
+/// Returns the run along `way`, last point first, if it meets the rules.
 fn run_of(points: &[Point], way: &[usize], chain: &Chain, min_sentences: i32) -> Option<Run> {
     let sentences = i32::try_from(way.len()).ok()?;
     let (last, first) = (points[*way.first()?], points[*way.last()?]);
@@ -649,7 +653,8 @@ mod tests {
 
     use super::*;
 
-    /// PDC-MR, Algorithm 2: from each pair in turn, follow the diagonal as long as it lasts; what is found is used up.
+    /// Computes PDC-MR, Algorithm 2: follows the diagonal from each pair in turn as long as it lasts, and uses up the
+    /// pairs of each run found.
     fn paper(points: &[Point], min_sentences: i32) -> Vec<(i32, i32, i32)> {
         let mut p: BTreeSet<(i32, i32)> = points.iter().map(|p| (p.a, p.b)).collect();
         let mut found = Vec::new();
@@ -708,7 +713,7 @@ mod tests {
         assert_eq!(runs(&[(i32::MIN, i32::MIN), (i32::MAX, i32::MAX)], 2, 1000), []);
     }
 
-    /// The points of two documents of `side` sentences that are all the same.
+    /// Returns the points of two documents of `side` sentences that are all the same.
     fn everywhere(side: i32) -> Vec<Point> {
         points(&(0..side * side).map(|v| (v / side, v % side)).collect::<Vec<_>>())
     }
@@ -734,7 +739,7 @@ mod tests {
         assert_eq!(found.iter().map(|run| (run.a.0, run.b.0, run.sentences, run.gaps)).collect::<Vec<_>>(), expected);
     }
 
-    /// Points near to each other and far apart, with similarities whose sums are rounded.
+    /// Generates points near to each other and far apart, with similarities whose sums are rounded.
     fn uneven_plot() -> impl Strategy<Value = Vec<Point>> {
         let similarity = prop::sample::select(vec![0.0_f64, 0.1, 0.2, 0.3, 0.7, 1.0, 1e16]);
         let stretch = prop::sample::select(vec![1_i32, 1, 300, 100_000_000]);
@@ -841,7 +846,7 @@ mod tests {
         }
     }
 
-    /// The most pairs in any chain, by trying every step.
+    /// Returns the most pairs in any chain, by trying every step.
     fn longest_chain(plot: &[Point], max_gap: i32) -> i32 {
         let pairs: BTreeSet<_> = plot.iter().map(|p| (p.a, p.b)).collect();
         let mut longest = std::collections::BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Where a passage begins and ends: the part of each side that is dense in words of the other side.
+//! The edges of a passage: the part of each side that is dense in words of the other side.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use icu_properties::props::GeneralCategory;
 
 use crate::text::{each_word, normalize};
 
-/// How dense in shared words a passage has to stay at its edges, as a part of how dense it is on the whole.
+/// The least density of shared words at the edges of a passage, relative to its density on the whole.
 ///
-/// One half lies in the middle between the density within (the mean of the two sides) and none at all outside.
+/// One half is midway between the density within (the mean of the two sides) and a density of 0 outside.
 const DENSITY_AT_EDGES: f64 = 0.5;
 
-/// How often the two sides are fitted to each other. They rarely change after the second time.
+/// The most times that the two sides are fitted to each other. They rarely change after the second time.
 const ROUNDS: usize = 3;
 
-/// A word of a text: which one it is, and its bytes.
+/// A word of a text: its number, and its bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Word {
     pub(super) id: u32,
@@ -58,18 +58,18 @@ impl Vocabulary {
     }
 }
 
-/// Finds edges.
+/// A finder of edges.
 #[derive(Default)]
 pub(super) struct Edges {
-    /// By word: the last time when the word was marked.
+    /// The last `time` when each word was marked, by word.
     marked: Vec<u32>,
     time: u32,
 }
 
 impl Edges {
-    /// The part of `a` and the part of `b` that belong together: of each, the run of words with the highest sum, where a
-    /// word that the other part has counts its weight, and any other takes off as much as to make the sum fall where the
-    /// run is too thin. `None` if they share nothing of any weight.
+    /// Returns the part of `a` and the part of `b` that belong together. Each is the run of words with the highest sum:
+    /// a word that the other part has adds its weight, and any other word subtracts enough to make the sum fall where
+    /// the run is too thin. Returns `None` if they share nothing of any weight.
     pub(super) fn find(
         &mut self,
         a: &[Word],
@@ -79,8 +79,9 @@ impl Edges {
         self.find_around(a, b, (0..a.len(), 0..b.len()), DENSITY_AT_EDGES, |word| (word.id, weight(word.id)))
     }
 
-    /// As [`find`](Self::find) of words of any type, which `of` gives the number and the weight of. The runs may begin and
-    /// end outside of `core`, the two parts that are known to belong together; they stay `density` times as dense as these.
+    /// Finds the runs as [`find`](Self::find) does, for words of any type: `of` returns the number and the weight of a
+    /// word. The runs may begin and end outside of `core`, the two parts that are known to belong together. They stay
+    /// `density` times as dense as these.
     pub(super) fn find_around<W>(
         &mut self,
         a: &[W],
@@ -98,7 +99,7 @@ impl Edges {
         if density <= 0.0 {
             return None;
         }
-        // Where a part `density` of the words is shared, the sum neither rises nor falls.
+        // Where the fraction `density` of the words is shared, the sum neither rises nor falls.
         let penalty = density / (1.0 - density);
         let mut found = core;
         for _ in 0..ROUNDS {
@@ -133,7 +134,7 @@ impl Edges {
         self.marked.get(id as usize) == Some(&self.time)
     }
 
-    /// The share of marked words, by weight.
+    /// Returns the share of marked words, by weight.
     fn marked_share<W>(&self, words: &[W], of: impl Fn(&W) -> (u32, f64)) -> f64 {
         let (mut marked, mut all) = (0.0, 0.0);
         for (id, weight) in words.iter().map(of) {
@@ -145,7 +146,8 @@ impl Edges {
         if all > 0.0 { marked / all } else { 0.0 }
     }
 
-    /// The first of the runs with the highest sum, in one pass (Kadane's algorithm); all if no sum is above 0.
+    /// Returns the first of the runs with the highest sum, in one pass (Kadane's algorithm); all words if no sum is
+    /// above 0.
     fn best_run<W>(&self, words: &[W], of: impl Fn(&W) -> (u32, f64), penalty: f64) -> Range<usize> {
         let (mut best, mut run) = (0.0, 0..words.len());
         let (mut sum, mut start) = (0.0, 0);
@@ -162,9 +164,9 @@ impl Edges {
     }
 }
 
-/// The bytes of the words `run`, none where the run is empty, with the punctuation that belongs to them: brackets and
-/// quotes that open directly before the first word, and what closes directly after the last, so that a whole sentence
-/// keeps its full stop. Nothing outside of `within`, which has the words.
+/// Returns the bytes of the words `run`; `None` where the run is empty. They include the punctuation that belongs to
+/// the words: brackets and quotes that open directly before the first word, and punctuation that closes directly after
+/// the last, so that a whole sentence keeps its full stop. They stay within `within`, which contains the words.
 pub(super) fn bytes_of(text: &str, run: &[Word], within: Range<usize>) -> Option<Range<usize>> {
     let (first, last) = (run.first()?.start as usize, run.last()?.end as usize);
     let start = before(&text[within.start..first]);
@@ -172,7 +174,7 @@ pub(super) fn bytes_of(text: &str, run: &[Word], within: Range<usize>) -> Option
     Some(first - start..last + end)
 }
 
-/// The length of the punctuation at the end of `text` that opens what follows.
+/// Returns the length of the punctuation at the end of `text` that opens what follows.
 fn before(text: &str) -> usize {
     let categories = CodePointMapData::<GeneralCategory>::new();
     let (mut sure, mut length) = (0, 0);
@@ -186,7 +188,7 @@ fn before(text: &str) -> usize {
                 length += c.len_utf8();
                 sure = length;
             }
-            // Quotes that open in some languages and close in others, or both in one.
+            // Some quotes open in some languages and close in others, or do both in one.
             GeneralCategory::OpenPunctuation
             | GeneralCategory::InitialPunctuation
             | GeneralCategory::FinalPunctuation => length += c.len_utf8(),
@@ -198,7 +200,7 @@ fn before(text: &str) -> usize {
     length
 }
 
-/// The length of the punctuation at the start of `text` that closes what precedes.
+/// Returns the length of the punctuation at the start of `text` that closes what precedes.
 fn after(text: &str) -> usize {
     let categories = CodePointMapData::<GeneralCategory>::new();
     let (mut sure, mut length) = (0, 0);
@@ -212,7 +214,7 @@ fn after(text: &str) -> usize {
                 length += c.len_utf8();
                 sure = length;
             }
-            // Quotes that close in some languages open in others: only white space tells.
+            // Some quotes close in some languages and open in others: only white space tells which.
             GeneralCategory::ClosePunctuation
             | GeneralCategory::FinalPunctuation
             | GeneralCategory::OtherPunctuation

@@ -15,28 +15,28 @@ use super::edges::{Edges, Vocabulary, Word, bytes_of};
 use crate::arguments::{as_index, coerce_structs, coerce_text, constant_number, constant_size, text_array};
 use crate::text::split_sentences;
 
-/// A sentence of fewer words is taken together with the next one: a heading or a list number has too few words for a
-/// cosine to mean anything (Sanchez-Perez et al. 2014, section 2).
+/// The least number of words of a sentence that is compared on its own. A shorter sentence is merged with the next one:
+/// a heading or a list number has too few words for a cosine to mean anything (Sanchez-Perez et al. 2014, section 2).
 const MIN_WORDS: usize = 3;
 
-/// Of the pairs that a sentence is in, those count that are at least this part as similar as the most similar one.
+/// The least similarity of a pair of sentences, relative to the most similar pair that either sentence is in.
 ///
 /// Sanchez-Perez et al. ask for a Dice coefficient above .33 as well, which loses sentences that were shortened or
-/// extended. A threshold relative to the best pair removes chance resemblances as well and keeps those.
+/// extended. A threshold relative to the best pair removes chance resemblances as well and keeps those sentences.
 const PART_OF_BEST: f64 = 0.5;
 
-/// The least cosine of the two sides of a passage, that of Sanchez-Perez et al.: fragments that are similar sentence by
-/// sentence by chance are not similar on the whole.
+/// The least cosine of the two sides of a passage, as in Sanchez-Perez et al. Fragments whose sentences are similar by
+/// chance are not similar on the whole.
 const MIN_PASSAGE_COSINE: f64 = 0.34;
 
-/// How many products of word weights are added up for a pair of texts. Two texts of 1,000 sentences take about 10 million;
-/// the bound is for texts that repeat themselves without end, and for whole libraries in one text.
+/// The most products of word weights that are added up for a pair of texts. Two texts of 1,000 sentences take about 10
+/// million. The bound is for texts that repeat themselves without end, and for whole libraries in one text.
 ///
-/// It bounds what comes after as well: each match has a product, and the sentences from the first to the last of a group
-/// are at most `max_gap` + 1 for each of its matches.
+/// It bounds the later steps as well: each match has a product, and a group spans at most `max_gap` + 1 sentences for
+/// each of its matches.
 const MAX_PRODUCTS: u64 = 1 << 24;
 
-/// When the words of all texts kept for later rows are more than these, they are given up.
+/// The most words of the texts that are cached for later rows. When there are more, the cache is dropped.
 const MAX_KEPT_WORDS: usize = 1 << 23;
 
 /// `edited_passages(text_a, text_b, seeds, min_cosine, max_gap, min_characters)`: the passages that two texts share
@@ -182,7 +182,7 @@ impl ScalarUDFImpl for EditedPassages {
     }
 }
 
-/// What makes a passage.
+/// The rules that a passage has to meet.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     min_cosine: f64,
@@ -190,7 +190,7 @@ struct Rules {
     min_characters: usize,
 }
 
-/// The passages of each pair of texts.
+/// Returns the passages of each pair of texts.
 fn edited_passages(
     texts_a: &StringViewArray,
     texts_b: &StringViewArray,
@@ -266,7 +266,7 @@ struct Passage {
 }
 
 impl Passage {
-    /// The numbers in the order of the fields; those of matches, of which there can be more than Int32 holds, saturate.
+    /// Returns the numbers in the order of the fields. The numbers of matches can exceed Int32, and saturate.
     fn numbers(&self) -> [i32; 14] {
         let Self { a, b, .. } = self;
         [
@@ -289,7 +289,7 @@ impl Passage {
     }
 }
 
-/// Texts that were read, so that a text of many rows is read once.
+/// A cache of texts, so that a text that is in many rows is read once.
 #[derive(Default)]
 struct Library<'a> {
     documents: HashMap<&'a str, Rc<Document<'a>>>,
@@ -298,7 +298,7 @@ struct Library<'a> {
 }
 
 impl<'a> Library<'a> {
-    /// Gives everything up if it has become too much. Documents read before and after have different numbers for words.
+    /// Drops the cache if it has grown too large. Documents read before and after number their words differently.
     fn make_room(&mut self) {
         if self.words > MAX_KEPT_WORDS {
             *self = Self::default();
@@ -324,7 +324,7 @@ impl<'a> Library<'a> {
     }
 }
 
-/// How often a unit has a word.
+/// The number of times that a unit has a word.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     id: u32,
@@ -337,33 +337,33 @@ struct Entry {
 struct Unit {
     sentences: Range<usize>,
     words: Range<usize>,
-    /// Where its different words are in [`Document::entries`].
+    /// The range of its different words in [`Document::entries`].
     entries: Range<usize>,
 }
 
-/// A text as it is compared.
+/// A text, prepared for the comparison.
 struct Document<'a> {
     text: &'a str,
-    /// In bytes.
+    /// The range of each sentence in bytes.
     sentences: Vec<Range<usize>>,
-    /// Where each sentence starts in characters.
+    /// The start of each sentence in characters.
     characters: Vec<usize>,
     words: Vec<Word>,
     units: Vec<Unit>,
-    /// The words of the units, in order of their first occurrence within a unit, so that sums do not depend on numbers
-    /// that other texts gave to words.
+    /// The words of the units, in order of their first occurrence within a unit. So sums do not depend on the numbers
+    /// of words, which depend on other texts.
     entries: Vec<Entry>,
-    /// The same, ordered by word and unit.
+    /// The same entries, ordered by word and unit.
     postings: Vec<Entry>,
 }
 
-/// Reads texts.
+/// A reader of texts.
 #[derive(Default)]
 struct Reader {
     vocabulary: Vocabulary,
-    /// By word: one more than the place of its last entry, among the entries of all texts.
+    /// One more than the place of the last entry of each word, among the entries of all texts; by word.
     places: Vec<usize>,
-    /// The entries of the texts before.
+    /// The number of entries of the texts before.
     entries: usize,
 }
 
@@ -423,7 +423,7 @@ struct Stretch<'a> {
 }
 
 impl Document<'_> {
-    /// The unit that has a sentence.
+    /// Returns the unit that contains a sentence.
     fn unit_of(&self, side: &str, sentence: i32) -> Result<u32> {
         match usize::try_from(sentence) {
             Ok(k) if k < self.sentences.len() => Ok(narrow(self.units.partition_point(|unit| unit.sentences.end <= k))),
@@ -435,7 +435,7 @@ impl Document<'_> {
         }
     }
 
-    /// The words, the entries and the bytes of the units from the first to the last.
+    /// Returns the words, the entries and the bytes of the units from the first to the last.
     fn stretch(&self, first: u32, last: u32) -> Stretch<'_> {
         let (first, last) = (&self.units[first as usize], &self.units[last as usize]);
         Stretch {
@@ -445,7 +445,7 @@ impl Document<'_> {
         }
     }
 
-    /// The sentences and the characters of a range of bytes.
+    /// Returns the sentences and the characters of a range of bytes.
     fn part(&self, bytes: Range<usize>) -> Part {
         let start = self.sentences.partition_point(|sentence| sentence.end <= bytes.start);
         let end = self.sentences.partition_point(|sentence| sentence.start < bytes.end);
@@ -453,7 +453,7 @@ impl Document<'_> {
         Part { sentences: start..end, bytes, characters }
     }
 
-    /// How many characters are before a byte.
+    /// Returns the number of characters before a byte.
     fn character(&self, byte: usize) -> usize {
         let after = self.sentences.partition_point(|sentence| sentence.start <= byte);
         let (start, before) = match after.checked_sub(1) {
@@ -463,7 +463,7 @@ impl Document<'_> {
         before + self.text[start..byte].chars().count()
     }
 
-    /// How many of `sentences` are in none of `units`, which are in order.
+    /// Returns the number of `sentences` that are in none of `units`, which are in order.
     fn outside(&self, sentences: &Range<usize>, units: impl Iterator<Item = u32>) -> usize {
         let inside = units.map(|unit| {
             let of = &self.units[unit as usize].sentences;
@@ -486,22 +486,22 @@ struct Match {
     cosine: f64,
 }
 
-/// What a word means to a pair of texts.
+/// The data of a word of a pair of texts.
 #[derive(Debug, Clone, Copy, Default)]
 struct WordOfPair {
-    /// How many units of each text have it.
+    /// The number of units of each text that have the word.
     units: [u32; 2],
     weight: f64,
-    /// Where the postings of the second text start.
+    /// The place of the word's first posting in the second text.
     postings: usize,
-    /// How often the two sides of the passage at hand have it.
+    /// The number of times that each side of the current passage has the word.
     counts: [f64; 2],
 }
 
-/// Finds the passages of a pair of texts.
+/// A finder of the passages of a pair of texts.
 #[derive(Default)]
 struct Matcher {
-    /// By number of the word. Only those in `used` are not at their default.
+    /// The data of the words, by the number of the word. Only the words in `used` differ from the default.
     words: Vec<WordOfPair>,
     /// The words of the pair, in order of their first occurrence.
     used: Vec<u32>,
@@ -509,8 +509,8 @@ struct Matcher {
 }
 
 impl Matcher {
-    /// Adds the passages of `a` and `b` to `passages`, in order of place. `seeds` are pairs of units, `vocabulary` is how
-    /// many different words there are.
+    /// Adds the passages of `a` and `b` to `passages`, in order of place. `seeds` are pairs of units, `vocabulary` is
+    /// the number of different words.
     fn find(
         &mut self,
         a: &Document<'_>,
@@ -601,7 +601,7 @@ impl Matcher {
         }
     }
 
-    /// The length of each unit as a vector.
+    /// Returns the length of each unit as a vector.
     fn lengths(&self, document: &Document<'_>) -> Vec<f64> {
         let length = |unit: &Unit| {
             let squares = document.entries[unit.entries.clone()].iter().map(|entry| {
@@ -613,7 +613,7 @@ impl Matcher {
         document.units.iter().map(length).collect()
     }
 
-    /// The units of `a` and `b` that match, in order. Only pairs of units that share a word are looked at.
+    /// Returns the units of `a` and `b` that match, in order. Visits only pairs of units that share a word.
     fn matches(&self, a: &Document<'_>, b: &Document<'_>, min_cosine: f64) -> Vec<Match> {
         let (lengths_a, lengths_b) = (self.lengths(a), self.lengths(b));
         let part = |entry: &Entry, lengths: &[f64]| {
@@ -658,7 +658,7 @@ impl Matcher {
         matches
     }
 
-    /// The cosine of the words of two stretches.
+    /// Returns the cosine of the words of two stretches.
     fn cosine(&mut self, a: &[Entry], b: &[Entry]) -> f64 {
         for (side, entries) in [a, b].into_iter().enumerate() {
             for entry in entries {
@@ -668,7 +668,7 @@ impl Matcher {
         let mut sums = [0.0; 3];
         for entry in a.iter().chain(b) {
             let word = &mut self.words[entry.id as usize];
-            // Counted at its first entry.
+            // A word is counted at its first entry.
             let [x, y] = std::mem::take(&mut word.counts).map(|count| count * word.weight);
             sums = [sums[0] + x * y, sums[1] + x * x, sums[2] + y * y];
         }
@@ -679,13 +679,13 @@ impl Matcher {
 }
 
 impl WordOfPair {
-    /// How many pairs of units share it.
+    /// Returns the number of pairs of units that share the word.
     fn products(&self) -> u64 {
         u64::from(self.units[0]) * u64::from(self.units[1])
     }
 }
 
-/// The first, in order, of some numbers that makes the sum of those up to it more than `MAX_PRODUCTS`.
+/// Returns the first of the numbers, in ascending order, at which the running sum exceeds `MAX_PRODUCTS`.
 fn too_many(products: &mut [u64]) -> Option<u64> {
     let exceeds = |sum: &mut u64, products: &u64| {
         *sum = sum.saturating_add(*products);
@@ -697,7 +697,7 @@ fn too_many(products: &mut [u64]) -> Option<u64> {
     products.iter().copied().find(|products| exceeds(&mut sum, products))
 }
 
-/// The least and the greatest of some numbers.
+/// Returns the least and the greatest of some numbers.
 fn bounds(numbers: impl Iterator<Item = u32>) -> Option<(u32, u32)> {
     numbers.fold(None, |bounds, n| match bounds {
         Some((least, greatest)) => Some((n.min(least), n.max(greatest))),
@@ -705,25 +705,25 @@ fn bounds(numbers: impl Iterator<Item = u32>) -> Option<(u32, u32)> {
     })
 }
 
-/// Whether one of `seeds`, which are in order, is in a box; bounds are included.
+/// Returns true if one of `seeds`, which are in order, is in a box; bounds are included.
 fn any_within(seeds: &[(u32, u32)], a: (u32, u32), b: (u32, u32)) -> bool {
     let mut row = a.0;
     loop {
         let next = seeds.partition_point(|seed| *seed < (row, b.0));
         match seeds.get(next) {
             Some(&(i, j)) if i <= a.1 && (b.0..=b.1).contains(&j) => return true,
-            // Before the box in a later row, or behind it in this one.
+            // The seed is before the box in a later row, or behind it in this one.
             Some(&(i, j)) if i <= a.1 => row = if j < b.0 { i } else { i.saturating_add(1) },
             _ => return false,
         }
     }
 }
 
-/// The groups of `matches`, which are in order: what is at most `max_gap` units apart on both sides is in one group.
-/// Groups are in order of their first match, and so are the matches in them.
+/// Groups `matches`, which are in order: matches at most `max_gap` units apart on both sides are in one group. Groups
+/// are in order of their first match, and so are the matches in them.
 ///
-/// In a row, all matches from the nearest before a place down to the reach of the gap are in one group already, and so
-/// are those behind it, so that each match is compared with the two nearest of each row in reach.
+/// In a row, all matches in reach before a place are in one group already, and so are all matches in reach behind it.
+/// So each match is compared only with the two nearest of each row in reach.
 fn groups(matches: &[Match], max_gap: usize) -> Vec<Vec<Match>> {
     let reach = narrow(max_gap).saturating_add(1);
     let mut rows: Vec<Range<usize>> = Vec::new();
@@ -759,7 +759,7 @@ fn groups(matches: &[Match], max_gap: usize) -> Vec<Vec<Match>> {
     groups
 }
 
-/// Disjoint sets: each element leads to another of its set, or is the one that stands for it.
+/// Disjoint sets: each element points to another of its set, or is the representative of the set.
 struct Sets(Vec<usize>);
 
 impl Sets {
@@ -771,7 +771,7 @@ impl Sets {
         k
     }
 
-    /// The first of two stands for both.
+    /// Joins the sets of two elements. The lower of their representatives represents both.
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a.max(b)] = a.min(b);
@@ -808,7 +808,7 @@ mod tests {
         ListArray::new(field, OffsetBuffer::from_lengths(lengths), Arc::new(pairs), Some(valid))
     }
 
-    /// The passages of one pair.
+    /// Returns the passages of one pair.
     fn find(a: &str, b: &str, seeds: &[(i32, i32)], rules: Rules) -> Vec<Passage> {
         let mut library = Library::default();
         let (document_a, document_b) = (library.read(a).unwrap(), library.read(b).unwrap());
@@ -976,7 +976,7 @@ mod tests {
             .prop_map(|pairs| pairs.into_iter().map(|(a, b)| Match { a, b, cosine: 1.0 }).collect())
     }
 
-    /// Single linkage by comparing all with all.
+    /// Computes single linkage by comparing all with all.
     fn all_with_all(matches: &[Match], max_gap: u32) -> BTreeSet<Vec<(u32, u32)>> {
         let mut left: BTreeSet<_> = matches.iter().map(|m| (m.a, m.b)).collect();
         let mut groups = BTreeSet::new();

@@ -15,7 +15,7 @@ use crate::arguments::{Sets, coerce_set, constant, constant_count, counts, keep_
 use crate::signature::{each_smallest, place_of_hash};
 use crate::text::Lists;
 
-/// `fingerprints(sequence, k, window[, among])`: the winnowed `k`-grams of a text, and where they stand.
+/// `fingerprints(sequence, k, window[, among])`: the winnowed `k`-grams of a text, and their places.
 #[user_doc(
     doc_section(label = "Sequences"),
     description = "A sample of the runs of `k` words of a text, with their places, that two texts with a long enough run in common cannot miss: of every `window` neighbouring runs the one with the smallest hash, of equal ones the last (winnowing; Schleimer, Wilkerson and Aiken 2003, section 3). Two texts that share a run of `k` + `window` − 1 words share a fingerprint within it, wherever it stands. About 2 in `window` + 1 runs are kept.\n\n\
@@ -130,12 +130,12 @@ impl ScalarUDFImpl for Fingerprints {
     }
 }
 
-/// The type of the fingerprints of a text.
+/// Returns the type of the fingerprints of a text.
 pub(super) fn fingerprints_type() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::Struct(FIELDS.clone()), true)))
 }
 
-/// Calls `found` with each fingerprint and its place; `smallest` is room to work in.
+/// Calls `found` with each fingerprint and its place; `smallest` is a reusable buffer.
 pub(super) fn each_fingerprint(
     sequence: &Sequence<'_>,
     k: usize,

@@ -14,7 +14,7 @@ use super::word_sequence::{PART, Parts, each_word_of_sequence};
 use crate::arguments::{as_index, coerce_structs, coerce_text, item, text_array};
 use crate::text::Lists;
 
-/// `located_words(text, parts, sentences)`: where parts of a sequence stand in its text.
+/// `located_words(text, parts, sentences)`: the places of parts of a sequence in its text.
 #[user_doc(
     doc_section(label = "Sequences"),
     description = "Where parts of the words of a text stand in it: in characters, bytes and sentences. A part begins with the brackets and quotes that open before its first word and ends with the punctuation that closes after its last, so that a whole sentence keeps its full stop.\n\n\
@@ -122,14 +122,14 @@ fn located_words(texts: &ArrayRef, parts: &ArrayRef, sentences: &ArrayRef) -> Re
     Ok(Arc::new(lists.finish(Arc::new(items))?))
 }
 
-/// Where a part stands.
+/// The place of a part in its text.
 struct Place {
     chars: Range<usize>,
     bytes: Range<usize>,
     sentences: Range<usize>,
 }
 
-/// The parts of a row and where they stand in its text; `words` is room to work in.
+/// Returns the parts of a row and their places in its text; `words` is a reusable buffer.
 #[expect(clippy::cast_possible_truncation, reason = "texts of Arrow have less than 4 GiB")]
 fn places(
     text: &str,
@@ -158,7 +158,7 @@ fn places(
         found.iter_mut().for_each(|(_, place)| place.chars = place.bytes.clone());
         return Ok(found);
     }
-    // Characters are counted once.
+    // One pass counts the characters before all offsets.
     let mut offsets: Vec<usize> = found.iter().flat_map(|(_, place)| [place.bytes.start, place.bytes.end]).collect();
     offsets.sort_unstable();
     offsets.dedup();

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use datafusion_execution::memory_pool::MemoryPool;
 use datafusion_expr::{AggregateUDF, ScalarUDF, WindowUDF};
 
-/// The functions of this family.
+/// Returns the functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::from(word_sequence::WordSequence::default()),
@@ -37,12 +37,12 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
     ]
 }
 
-/// The aggregates of this family.
+/// Returns the aggregates of this family.
 pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![AggregateUDF::from(diagonals::Diagonals::default())]
 }
 
-/// The window functions of this family.
+/// Returns the window functions of this family.
 pub(crate) fn windows(pool: &Arc<dyn MemoryPool>) -> Vec<WindowUDF> {
     vec![WindowUDF::from(repeated_runs::RepeatedRuns::new(Arc::clone(pool)))]
 }

@@ -1,4 +1,5 @@
-//! `repeated_runs(id, sequence, k)`: a window function over texts of which parts go, since they are repeated.
+//! `repeated_runs(id, sequence, k)`: a window function that finds the parts of texts to remove because they are
+//! repeated.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -17,7 +18,8 @@ use ibid_codes::split_mix;
 use super::word_sequence::{Sequence, coerce_sequence};
 use crate::arguments::one_list;
 
-/// `repeated_runs(id, sequence, k)`: the words that can go, so that of what stays no run of `k` words is repeated.
+/// `repeated_runs(id, sequence, k)`: the words to remove, so that no run of `k` words is repeated in the words that
+/// stay.
 #[user_doc(
     doc_section(label = "Sequences"),
     description = "A window function: the words of each text that go, so that in what stays, of all texts of the window, no run of `k` words stands twice. Texts are decided one after the other, in the order of the window; a word goes if it is part of a run of `k` words that stand in a row in what stays before it, in an earlier text or in its own. What is left of a text when parts of it went is read as one text: where a run across such a place is repeated, words after the place go until none is. A text with fewer than `k` words stays.\n\n\
@@ -47,7 +49,7 @@ pub(crate) struct RepeatedRuns {
 }
 
 impl RepeatedRuns {
-    /// `pool` has the memory of the words that stay.
+    /// Creates the function. `pool` limits the memory of the words that stay.
     pub(crate) fn new(pool: Arc<dyn MemoryPool>) -> Self {
         Self { signature: Signature::user_defined(Volatility::Immutable), pool }
     }
@@ -110,10 +112,10 @@ impl WindowUDFImpl for RepeatedRuns {
 /// The texts of a window.
 #[derive(Debug)]
 struct Texts {
-    /// From the first text on.
+    /// The words that stay; `None` before the first text.
     kept: Option<Kept>,
     reservation: MemoryReservation,
-    /// The list of a text that stays wholly.
+    /// The empty list, for a text that stays whole.
     none: ScalarValue,
 }
 
@@ -165,7 +167,7 @@ fn list(repeats: &[Repeat]) -> Result<ScalarValue> {
     one_list(Arc::new(StructArray::try_new(FIELDS.clone(), columns, None)?))
 }
 
-/// Words that go, and where the same words stay.
+/// Words to remove, and the place where the same words stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Repeat {
     words: Range<u32>,
@@ -173,16 +175,17 @@ struct Repeat {
     kept_word: u32,
 }
 
-/// The words that stay of the texts so far, as one row: places in it are called *places*, those in a text *words*.
+/// The words that stay of all texts so far, in one list. A position in this list is called a *place*, a position in a
+/// text a *word*.
 #[derive(Debug)]
 struct Kept {
     k: usize,
     words: Vec<u32>,
-    /// The first places of the texts.
+    /// The first place of each text.
     texts: Vec<u32>,
-    /// Words that stand in a row in their text, too.
+    /// Stretches of `words` that are contiguous in their text, too.
     parts: Vec<Part>,
-    /// The first places of all runs of `k` words within texts. No two are the same run.
+    /// The first places of all runs of `k` words within texts. No two runs are equal.
     runs: HashTable<u32>,
     /// The factor of the first word of a run in its hash.
     first_factor: u64,
@@ -195,10 +198,10 @@ struct Part {
     word: u32,
 }
 
-/// The factor of the words of a run before the next one, in their hash.
+/// The factor by which the hash of the words before is multiplied when a run gets one more word.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The hash of a run of words, which moves on by a word in one step (Karp and Rabin 1987).
+/// The hash of a run of words, which advances by one word in one step (Karp and Rabin 1987).
 #[derive(Debug, Clone, Copy, Default)]
 struct Rolling(u64);
 
@@ -226,14 +229,14 @@ impl Kept {
         Self { k, words: Vec::new(), texts: Vec::new(), parts: Vec::new(), runs: HashTable::new(), first_factor }
     }
 
-    /// Takes a text: returns what goes of it, and adds what stays.
+    /// Adds the words of a text that stay, and returns those to remove.
     fn add(&mut self, id: i64, text: &Sequence<'_>, reservation: &MemoryReservation) -> Result<Vec<Repeat>> {
         self.make_room(text.len(), reservation)?;
         let k = self.k;
         let (count, text_begins) = (text.len(), self.words.len());
         let mut repeats = Vec::new();
         let mut word = 0;
-        // The run that begins at `word`, and the last `k` - 1 words that stay.
+        // The hash of the run that begins at `word`, and the hash of the last `k` - 1 words that stay.
         let (mut ahead, mut behind) = (self.run_at(0, text), Rolling::default());
         while word < count {
             if let Some(place) = self.find(ahead, || (word..word + k).map(|word| text.hash(word)), word + k <= count) {
@@ -264,7 +267,8 @@ impl Kept {
         Ok(repeats)
     }
 
-    /// Returns where a run stands in what stays. `is_run` says that it has `k` words.
+    /// Returns the place of a run in the words that stay. `is_run` is true if the run has `k` words; a shorter one is
+    /// in no place.
     fn find<W: Iterator<Item = u32>>(&self, run: Rolling, words: impl Fn() -> W, is_run: bool) -> Option<usize> {
         if !is_run {
             return None;
@@ -273,12 +277,13 @@ impl Kept {
         self.runs.find(run.hash(), |&place| stands(place as usize)).map(|&place| place as usize)
     }
 
-    /// Notes that the run of `k` words from `start` on goes, which stands at `place`, and all that go with it: the words by which both places
-    /// go on, and runs that begin within or right behind. Returns the first word after these.
+    /// Removes the run of `k` words from `start` on, which is also at `place`, and the words that extend it: the equal
+    /// words that follow in both places, and repeated runs that begin within or right behind these. Returns the first
+    /// word after them.
     fn cut(&self, start: usize, place: usize, text: &Sequence<'_>, repeats: &mut Vec<Repeat>) -> usize {
         let ends_of_runs = (text.len() + 1).saturating_sub(self.k);
         let (mut last, mut end) = (Some((start, place)), start);
-        // The run that is looked for next, and its first word.
+        // The hash of the run to look up next, and its first word.
         let (mut ahead, mut word) = (Rolling::default(), start);
         while let Some((start, place)) = last.take() {
             let longest = (text.len() - start).min(self.end_of_text(place) - place);
@@ -286,7 +291,7 @@ impl Kept {
             let goes_until = start + self.k + (self.k..longest).take_while(goes_on).count();
             self.note(end..goes_until, place + (end - start), repeats);
             end = goes_until;
-            // Runs that begin before stand where this one does.
+            // Runs that begin earlier lie within the words removed so far, and so do their copies.
             if end + 1 > word + self.k {
                 word = end + 1 - self.k;
                 ahead = self.run_at(word, text);
@@ -303,12 +308,13 @@ impl Kept {
         end
     }
 
-    /// Returns the run that begins at a word; one of fewer words at the end of a text.
+    /// Returns the hash of the run that begins at a word. At the end of a text the run is shorter.
     fn run_at(&self, word: usize, text: &Sequence<'_>) -> Rolling {
         Rolling::of((word..(word + self.k).min(text.len())).map(|word| text.hash(word)))
     }
 
-    /// Returns the run that begins one word behind that which begins at `word`.
+    /// Returns the hash of the run that begins one word after `word`; `run` is the hash of the run that begins at
+    /// `word`.
     fn next(&self, run: Rolling, word: usize, text: &Sequence<'_>) -> Rolling {
         if word + self.k >= text.len() {
             return run;
@@ -316,7 +322,8 @@ impl Kept {
         run.without_first(text.hash(word), self.first_factor).then(text.hash(word + self.k))
     }
 
-    /// Notes that words go, which stand at `place`, by the parts of texts that they stand in.
+    /// Records that `words` are removed because they are also at `place`. A copy that spans several parts of texts gets
+    /// one entry for each part.
     fn note(&self, words: Range<usize>, place: usize, repeats: &mut Vec<Repeat>) {
         let (mut word, mut place) = (words.start, place);
         while word < words.end {
@@ -366,8 +373,8 @@ impl Kept {
         self.runs.insert_unique(run.hash(), as_u32(place), hash);
     }
 
-    /// Makes room for so many words more. The hashes of runs are not stored: a table that is too small is made anew, which takes one step a
-    /// run where these follow one another.
+    /// Makes room for `more` words. The hashes of runs are not stored, so a table that is too small is rebuilt from the
+    /// words. This takes one step per run, as the runs follow one another.
     fn make_room(&mut self, more: usize, reservation: &MemoryReservation) -> Result<()> {
         let words = self.words.len() + more;
         if u32::try_from(words).is_err() {
@@ -382,7 +389,7 @@ impl Kept {
         if runs > self.runs.capacity() {
             let buckets = (runs * 8 / 7 + 1).next_power_of_two().max(16);
             reservation.try_resize(self.size(self.words.capacity(), buckets * (size_of::<u32>() + 1)))?;
-            // The old one goes before there is a new one.
+            // The old table is freed before the new one is allocated.
             self.runs = HashTable::new();
             self.runs = HashTable::with_capacity(runs);
             self.insert_all();
@@ -394,7 +401,7 @@ impl Kept {
         (words + self.texts.capacity()) * size_of::<u32>() + self.parts.capacity() * size_of::<Part>() + runs
     }
 
-    /// Adds all runs to a table that has none.
+    /// Adds all runs to the empty table.
     fn insert_all(&mut self) {
         for text in 0..self.texts.len() {
             let begins = self.texts[text] as usize;
@@ -411,7 +418,7 @@ impl Kept {
     }
 }
 
-/// A place or a word, of which there are fewer than 2^32.
+/// Converts a place or a word to `u32`; there are fewer than 2^32 of either.
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer")]
 fn as_u32(number: usize) -> u32 {
     number as u32
@@ -432,7 +439,7 @@ mod tests {
         MemoryConsumer::new("test").register(&pool)
     }
 
-    /// Returns what goes of texts, which are named by their places.
+    /// Returns the words to remove from texts; the id of a text is its position.
     fn repeats(k: usize, texts: &[String]) -> Vec<Vec<Repeat>> {
         let (mut kept, reservation) = (Kept::new(k), reservation(UnboundedMemoryPool::default()));
         let numbered = texts.iter().zip(0_i64..);
@@ -441,7 +448,7 @@ mod tests {
             .collect()
     }
 
-    /// The words of a text that go, one text after the other, by the definition.
+    /// Returns true for each word to remove, one list per text, computed from the definition.
     fn by_definition(k: usize, texts: &[Vec<&str>]) -> Vec<Vec<bool>> {
         let mut runs: HashSet<Vec<String>> = HashSet::new();
         let run = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();

@@ -14,7 +14,8 @@ use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
 use crate::arguments::{constant_count, constant_size, keep_constants};
 use crate::text::Lists;
 
-/// `shared_fingerprints(sequence_a, sequence_b, k, window, most)`: where two texts have the same fingerprints.
+/// `shared_fingerprints(sequence_a, sequence_b, k, window, most)`: the places where two texts have the same
+/// fingerprints.
 #[user_doc(
     doc_section(label = "Sequences"),
     description = "The places of the `fingerprints` that two texts share, as seeds for `aligned_words`: each place in the first text with each in the second. A fingerprint of more than `most` pairs of places is left out. Time grows with the words and with the pairs given.\n\n\
@@ -119,8 +120,8 @@ fn shared_fingerprints(
     Ok(Arc::new(lists.finish(Arc::new(StructArray::try_new(FIELDS.clone(), columns, None)?))?))
 }
 
-/// The fingerprints of one text, ascending, with their places; of a text that stands in many rows one after another they are made
-/// once.
+/// The fingerprints of one text, ascending, with their places. They are computed once for a text that is in many
+/// consecutive rows.
 #[derive(Default)]
 struct Sampled<'a> {
     text: &'a [u8],
@@ -146,7 +147,8 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// Calls `found` with each pair of places of a fingerprint that both have, if it has at most so many.
+/// Calls `found` with each pair of places of a fingerprint that both texts have. Skips fingerprints with more than
+/// `most` pairs.
 fn each_shared(mut a: &[(u64, i32)], mut b: &[(u64, i32)], most: usize, mut found: impl FnMut(i32, i32)) {
     let run = |places: &[(u64, i32)], fingerprint| places.iter().take_while(|place| place.0 == fingerprint).count();
     while let ([(in_a, _), ..], [(in_b, _), ..]) = (a, b) {

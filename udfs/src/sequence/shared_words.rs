@@ -106,7 +106,7 @@ impl<'a> Side<'a> {
         Ok(Self { name, texts: text_array(texts)?, starts: starts.as_primitive(), ends: ends.as_primitive() })
     }
 
-    /// The text of a row and the passage in it; `None` where one of them is NULL.
+    /// Returns the text of a row and the passage in it; `None` where one of them is NULL.
     fn row(&self, row: usize) -> Result<Option<(&'a str, Range<usize>)>> {
         let Self { name, texts, starts, ends } = self;
         if texts.is_null(row) || starts.is_null(row) || ends.is_null(row) {
@@ -124,7 +124,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The passages of `a` and `b` without what only one side has.
+/// Returns the passages of `a` and `b` without the words at their ends that only one side has.
 fn shared_words(a: &Side<'_>, b: &Side<'_>) -> Result<ArrayRef> {
     let rows = a.texts.len();
     let mut columns: [Vec<i32>; 4] = std::array::from_fn(|_| Vec::with_capacity(rows));
@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// A text, and where the passage in it starts and ends.
+    /// A text, and the start and the end of the passage in it.
     type Given<'a> = (Option<&'a str>, Option<i32>, Option<i32>);
 
     fn arrays(rows: &[Given<'_>]) -> [ArrayRef; 3] {

@@ -18,7 +18,7 @@ use crate::text::{each_word, normalize};
 /// The bytes of a word in a sequence: four of its hash, one of its weight.
 const BYTES_OF_WORD: usize = 5;
 
-/// The steps of a weight in one bit of information.
+/// The number of steps of a weight per bit of information.
 const STEPS: f64 = 8.0;
 
 /// The bit of a weight that says that the word is marked.
@@ -111,12 +111,12 @@ pub(super) fn each_word_of_sequence(text: &str, mut found: impl FnMut(Range<usiz
     });
 }
 
-/// Makes sequences of texts.
+/// A builder of the sequences of texts.
 #[derive(Default)]
 struct Packer {
     bytes: Vec<u8>,
     hashes: Vec<u32>,
-    /// By hash: the occurrences in the text.
+    /// The number of occurrences in the text, by hash.
     counts: HashMap<u32, u32>,
 }
 
@@ -144,7 +144,7 @@ impl Packer {
     }
 }
 
-/// The words of a text, as the bytes of `word_sequence` have them.
+/// The words of a text, read from the bytes of `word_sequence`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sequence<'a> {
     hashes: &'a [[u8; 4]],
@@ -181,14 +181,14 @@ impl<'a> Sequence<'a> {
         self.weights[word] & MARK != 0
     }
 
-    /// Puts the bytes of the words of a range, which lies within, in the place of what is in `bytes`.
+    /// Replaces the content of `bytes` with the bytes of the words in `part`, which lies within the sequence.
     pub(super) fn write_part(&self, part: Range<usize>, bytes: &mut Vec<u8>) {
         bytes.clear();
         bytes.extend_from_slice(self.hashes[part.clone()].as_flattened());
         bytes.extend_from_slice(&self.weights[part]);
     }
 
-    /// Puts the bytes of the words, those of `parts` marked, in the place of what is in `bytes`.
+    /// Replaces the content of `bytes` with the bytes of the words. The words in `parts` are marked.
     pub(super) fn write_marked(&self, parts: impl Iterator<Item = Range<usize>>, bytes: &mut Vec<u8>) {
         self.write_part(0..self.len(), bytes);
         let weights = &mut bytes[4 * self.len()..];
@@ -198,10 +198,10 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// The columns of a list of parts of sequences: the first word, and that after the last.
+/// The columns of a list of parts of sequences: the first word, and the word after the last.
 pub(super) const PART: [&str; 2] = ["word_start", "word_end"];
 
-/// Parts of sequences, a list a row.
+/// Parts of sequences, one list per row.
 pub(super) struct Parts<'a> {
     function: &'static str,
     lists: &'a ListArray,
@@ -225,7 +225,7 @@ impl<'a> Parts<'a> {
         self.lists.nulls()
     }
 
-    /// The parts of a row, of a text of so many words; those with a NULL are left out.
+    /// Returns the parts of a row, whose text has `words` words; parts with a NULL are left out.
     pub(super) fn row(&self, row: usize, words: usize) -> Result<Vec<Range<usize>>> {
         let offsets = self.lists.value_offsets();
         let given = as_index(offsets[row])..as_index(offsets[row + 1]);
@@ -235,7 +235,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A part of a text of so many words.
+/// Returns a part of a text of `words` words, or an error if it lies outside of the text.
 pub(super) fn part(function: &str, start: i32, end: i32, words: usize) -> Result<Range<usize>> {
     match (usize::try_from(start), usize::try_from(end)) {
         (Ok(start), Ok(end)) if start <= end && end <= words => Ok(start..end),
@@ -246,7 +246,7 @@ pub(super) fn part(function: &str, start: i32, end: i32, words: usize) -> Result
     }
 }
 
-/// The type of an argument that is a sequence of words, or an error that says how to make one.
+/// Returns the type of an argument that is a sequence of words, or an error that says how to make one.
 pub(super) fn coerce_sequence(function: &str, given: &DataType) -> Result<DataType> {
     match given {
         DataType::BinaryView | DataType::Binary | DataType::LargeBinary | DataType::Null => Ok(DataType::BinaryView),
@@ -254,12 +254,12 @@ pub(super) fn coerce_sequence(function: &str, given: &DataType) -> Result<DataTy
     }
 }
 
-/// The sequences of a column.
+/// Returns the sequences of a column.
 pub(super) fn sequence_array(value: &ArrayRef) -> Result<&BinaryViewArray> {
     as_binary_view_array(value)
 }
 
-/// The bytes of the sequence of a text.
+/// Returns the bytes of the sequence of a text.
 #[cfg(test)]
 pub(super) fn pack(text: &str) -> Vec<u8> {
     Packer::default().pack(text).to_vec()
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn words_weigh_as_they_are_rare_in_their_text() {
-        // 64 words, of which one makes up half.
+        // 64 words. One of them makes up half.
         let text = (0..32).map(|k| format!("the w{k} ")).collect::<String>();
         let bytes = pack(&text);
         let sequence = Sequence::try_new("f", &bytes).unwrap();

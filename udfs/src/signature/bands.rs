@@ -107,7 +107,7 @@ impl ScalarUDFImpl for Bands {
     }
 }
 
-/// Puts the set of the bands into `set`; `bytes` is room to work in.
+/// Replaces the content of `set` with the set of the bands; `bytes` is a reusable buffer.
 fn cut_into_bands(minhashes: &[u32], n: usize, rows: usize, bytes: &mut Vec<u8>, set: &mut Vec<u64>) {
     set.clear();
     for (band, place) in minhashes.chunks_exact(rows).take(n).zip(0..) {

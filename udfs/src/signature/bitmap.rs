@@ -14,7 +14,7 @@ use ibid_codes::{Width, bitmap};
 use super::codebook::code_type;
 use crate::arguments::{Sets, coerce_one_set, constant};
 
-/// `bitmap(set, bits)`: a set as bits, one an element.
+/// `bitmap(set, bits)`: a set as bits, one bit per element.
 #[user_doc(
     doc_section(label = "Signatures"),
     description = "A bitmap of a set, in which each element sets one bit, chosen by all of its own bits (Sandes, Teodoro and Melo: \
@@ -100,7 +100,7 @@ impl ScalarUDFImpl for Bitmap {
     }
 }
 
-/// The width of bitmaps of so many bits.
+/// Returns the width of bitmaps of `bits` bits.
 fn width(bits: &ScalarValue) -> Result<Width> {
     let width = match bits.cast_to(&DataType::Int64)? {
         ScalarValue::Int64(Some(bits)) => u32::try_from(bits).ok().and_then(Width::of_bits),

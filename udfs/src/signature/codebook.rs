@@ -91,7 +91,7 @@ impl AggregateUDFImpl for Codebook {
     }
 }
 
-/// The type of a codebook with codes of this type.
+/// Returns the type of a codebook with codes of this type.
 fn codebook_type(code: &DataType) -> DataType {
     let list = |item| DataType::List(Arc::new(Field::new_list_field(item, true)));
     DataType::Struct(Fields::from(vec![
@@ -101,18 +101,18 @@ fn codebook_type(code: &DataType) -> DataType {
     ]))
 }
 
-/// The width of codes of this type.
+/// Returns the width of codes of this type.
 fn width_of(code: &DataType) -> Option<Width> {
     let DataType::FixedSizeBinary(bytes) = code else { return None };
     Width::ALL.into_iter().find(|width| i32::try_from(width.bytes()) == Ok(*bytes))
 }
 
-/// The type of codes of this width.
+/// Returns the type of codes of this width.
 pub(super) fn code_type(width: Width) -> DataType {
     DataType::FixedSizeBinary(i32::try_from(width.bytes()).unwrap_or(0))
 }
 
-/// The width of the codes of a struct, if it is a codebook.
+/// Returns the width of the codes of a struct, if it is a codebook.
 fn width_of_codebook(fields: &Fields) -> Option<Width> {
     let [_, _, codes] = fields.as_ref() else { return None };
     let DataType::List(code) = codes.data_type() else { return None };
@@ -122,7 +122,7 @@ fn width_of_codebook(fields: &Fields) -> Option<Width> {
     fields.iter().zip(&wanted).all(same).then_some(width)
 }
 
-/// The width of the codes of an argument that is a codebook, or an error that says how to make one.
+/// Returns the width of the codes of an argument that is a codebook, or an error that says how to make one.
 pub(super) fn width_of_argument(function: &str, given: &DataType) -> Result<Width> {
     let width = if let DataType::Struct(fields) = given { width_of_codebook(fields) } else { None };
     match width {
@@ -131,7 +131,7 @@ pub(super) fn width_of_argument(function: &str, given: &DataType) -> Result<Widt
     }
 }
 
-/// The type of a codebook with codes of this width.
+/// Returns the type of a codebook with codes of this width.
 pub(super) fn codebook_of(width: Width) -> DataType {
     codebook_type(&code_type(width))
 }
@@ -141,13 +141,13 @@ pub(super) fn codebook_of(width: Width) -> DataType {
 struct Entries {
     width: Width,
     fields: Fields,
-    /// How many bits each code sets, once there is one.
+    /// The number of bits that each code sets; `None` before the first code.
     per_word: Option<u32>,
     codes: HashMap<u64, Code>,
 }
 
 impl Entries {
-    /// Adds a code; what is wrong with it where it does not fit.
+    /// Adds a code. Fails with the end of a sentence that says what is wrong with the code.
     fn add(&mut self, word: u64, code: &[u8]) -> std::result::Result<(), String> {
         let Some(code) = Code::from_bytes(code) else { return Err(format!("has {} bytes", code.len())) };
         let (bits, per_word) = (code.count(), *self.per_word.get_or_insert(code.count()));
@@ -193,7 +193,7 @@ impl Accumulator for Entries {
     }
 
     fn size(&self) -> usize {
-        // A byte of the table for each entry.
+        // The table has one more byte for each entry.
         size_of_val(self) + self.codes.capacity() * (size_of::<(u64, Code)>() + 1)
     }
 

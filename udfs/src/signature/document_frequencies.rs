@@ -12,7 +12,7 @@ use super::frequencies::{Counts, frequencies_type};
 use super::hash_token;
 use crate::arguments::{Tokens, coerce_tokens};
 
-/// `document_frequencies(tokens)`: in how many rows each token occurs.
+/// `document_frequencies(tokens)`: the number of rows in which each token occurs.
 #[user_doc(
     doc_section(label = "Signatures"),
     description = "In how many rows each token occurs, as one value to hand to `i_match`, `i_match_ranked`, \

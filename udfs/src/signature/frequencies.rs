@@ -1,4 +1,4 @@
-//! Document frequencies as a value: what `document_frequencies` returns and the functions read that look at rarity.
+//! Document frequencies as a value, which `document_frequencies` returns and the functions that depend on rarity read.
 
 use std::mem::{size_of, size_of_val};
 use std::sync::{Arc, LazyLock};
@@ -21,7 +21,7 @@ static FIELDS: LazyLock<Fields> = LazyLock::new(|| {
     .into()
 });
 
-/// `Struct<documents Int64, tokens List<UInt64>, frequencies List<Int64>>`, tokens ascending.
+/// Returns the type `Struct<documents Int64, tokens List<UInt64>, frequencies List<Int64>>`, tokens ascending.
 pub(super) fn frequencies_type() -> DataType {
     DataType::Struct(FIELDS.clone())
 }
@@ -38,7 +38,7 @@ pub(super) fn coerce_frequencies(function: &str, given: &DataType) -> Result<Dat
     }
 }
 
-/// The value for `documents` documents and the ascending `(token, frequency)` pairs.
+/// Returns the value for `documents` documents and the ascending `(token, frequency)` pairs.
 pub(super) fn frequencies_value(documents: i64, pairs: &[(u64, i64)]) -> Result<ScalarValue> {
     let columns = vec![
         Arc::new(Int64Array::from(vec![documents])) as ArrayRef,
@@ -55,7 +55,8 @@ pub(super) struct Frequencies {
     frequencies: Int64Array,
 }
 
-/// Finds the place of a hash among hashes, ascending: they are spread about evenly, so each says about where it stands.
+/// Finds the place of a hash among ascending hashes. Hashes are spread about evenly, so the value of each tells its
+/// approximate place.
 pub(crate) fn place_of_hash(hashes: &[u64], hash: u64) -> Option<usize> {
     let last = hashes.len().checked_sub(1)?;
     let places = |part: u64| usize::try_from((u128::from(part) * hashes.len() as u128) >> 64).unwrap_or(last);
@@ -98,13 +99,13 @@ impl Frequencies {
         Ok(Self { documents: value.column(0).as_primitive::<Int64Type>().value(0), tokens, frequencies })
     }
 
-    /// The normalised inverse document frequency log(N/df)/log(N): 0 for a token of every document, 1 for one of a
-    /// single document or of none. Where there is but one document it is 1.
+    /// Returns the normalised inverse document frequency log(N/df)/log(N): 0 for a token of every document, 1 for a
+    /// token of a single document or of none. If there is only one document, it is 1.
     pub(super) fn normalised_idf(&self, token: &str) -> f64 {
         self.normalised_idf_of_hash(hash_token(token))
     }
 
-    /// In how many documents a token occurs; 1 if it is not listed.
+    /// Returns the number of documents in which a token occurs; 1 if it is not listed.
     pub(super) fn of_hash(&self, token: u64) -> i64 {
         match place_of_hash(self.tokens.values(), token) {
             Some(i) => self.frequencies.value(i).max(1),
@@ -112,8 +113,8 @@ impl Frequencies {
         }
     }
 
-    /// The inverse document frequency log(N/df), where df is not above N: 0 for a token of every document, log(N) for one
-    /// of a single document or of none. Where there is but one document it is 1.
+    /// Returns the inverse document frequency log(N/df), where df is not above N: 0 for a token of every document,
+    /// log(N) for a token of a single document or of none. If there is only one document, it is 1.
     #[expect(clippy::cast_precision_loss, reason = "a collection has fewer than 2^53 documents")]
     pub(super) fn idf(&self, df: i64) -> f64 {
         if self.documents <= 1 { 1.0 } else { (self.documents as f64 / df.min(self.documents) as f64).ln() }
@@ -127,7 +128,7 @@ impl Frequencies {
 
 #[cfg(test)]
 impl Frequencies {
-    /// Those of the words of `documents`.
+    /// Returns the frequencies of the words of `documents`.
     pub(super) fn of_words(documents: &[Vec<&str>]) -> Self {
         let hashes = documents.iter().flat_map(|words| {
             let mut hashes: Vec<u64> = words.iter().map(|word| hash_token(word)).collect();
@@ -146,7 +147,7 @@ impl Frequencies {
 /// A term with its rank: terms in ascending order are the rarest first, equally frequent ones in code point order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ranked<'a> {
-    /// In how many documents it occurs; the fewer, the higher its inverse document frequency.
+    /// The number of documents in which the term occurs; the fewer, the higher its inverse document frequency.
     pub(super) frequency: i64,
     pub(super) term: &'a str,
     pub(super) hash: u64,
@@ -159,14 +160,14 @@ impl<'a> Ranked<'a> {
     }
 }
 
-/// Calls its second argument with the distinct elements of each row that is not NULL.
+/// A function that calls its second argument with the distinct elements of each row that is not NULL.
 type Rows = fn(&ArrayRef, &mut dyn FnMut(&[u64])) -> Result<()>;
 
-/// Counts in how many rows each element occurs; what both aggregates of frequencies do.
+/// The number of rows in which each element occurs; the accumulator of both aggregates of frequencies.
 #[derive(Debug)]
 pub(super) struct Counts {
     rows: Rows,
-    /// Elements of fewer rows are not listed in the end.
+    /// The least number of rows of an element that is listed in the result.
     least: i64,
     documents: i64,
     frequencies: HashMap<u64, i64>,
@@ -200,7 +201,7 @@ impl Accumulator for Counts {
     }
 
     fn size(&self) -> usize {
-        // A byte of the table for each entry.
+        // The table has one more byte for each entry.
         size_of_val(self) + self.frequencies.capacity() * (size_of::<(u64, i64)>() + 1)
     }
 

@@ -61,7 +61,7 @@ impl AggregateUDFImpl for FrequentTokens {
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        // A constant needs no rows to be known.
+        // A constant is evaluated without rows.
         let no_rows = RecordBatch::new_empty(Arc::new(args.schema.clone()));
         let k = constant_integer(self.name(), "k", &args.exprs[1].evaluate(&no_rows)?, 1..=i64::from(i32::MAX))?;
         Ok(Box::new(Counts { k: usize::try_from(k).unwrap_or(usize::MAX), frequencies: HashMap::new(), bytes: 0 }))
@@ -98,7 +98,7 @@ impl Counts {
         }
     }
 
-    /// All tokens, the most frequent first.
+    /// Returns all tokens, the most frequent first.
     fn ranked(&self) -> Vec<(&str, i64)> {
         let mut pairs: Vec<_> = self.frequencies.iter().map(|(token, &df)| (token.as_ref(), df)).collect();
         pairs.sort_unstable_by(|x, y| y.1.cmp(&x.1).then(x.0.cmp(y.0)));

@@ -91,7 +91,7 @@ impl ScalarUDFImpl for IMatch {
     }
 }
 
-/// One hash for each row, of the distinct tokens that `keep` leaves, or of all where it leaves none.
+/// Returns one hash for each row, over the distinct tokens that `keep` leaves, or over all if it leaves none.
 pub(super) fn hash_kept_terms<'a>(
     tokens: &Tokens<'a>,
     rows: usize,

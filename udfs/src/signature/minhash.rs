@@ -112,13 +112,14 @@ impl ScalarUDFImpl for Minhash {
     }
 }
 
-/// How many hash functions are worked at together: as many as find room in registers.
+/// The number of hash functions that are computed together: as many as fit into registers.
 const TILE: usize = 8;
 
-/// How many elements are worked at together: as many as find room in the first cache with what is done to them.
+/// The number of elements that are processed together: as many as fit into the first-level cache with their
+/// intermediate results.
 const BLOCK: usize = 512;
 
-/// Hash functions of the form a · x + b, and the upper half of the result.
+/// Hash functions of the form a · x + b, of which the upper half of the result is kept.
 struct Family {
     k: usize,
     functions: Vec<([u64; TILE], [u64; TILE])>,
@@ -134,7 +135,7 @@ impl Family {
         Self { k, functions: (0..k).step_by(TILE).map(tile).collect() }
     }
 
-    /// Appends the minhashes of a set that is not empty; `smallest` is room to work in.
+    /// Appends the minhashes of a set that is not empty; `smallest` is a reusable buffer.
     fn append_minhashes(&self, set: &[u64], smallest: &mut Vec<[u64; TILE]>, minhashes: &mut Vec<u32>) {
         // The whole hash is compared: the upper half of the smallest is the smallest upper half.
         smallest.clear();
@@ -171,7 +172,7 @@ mod tests {
         minhashes
     }
 
-    /// The definition, one function and one element after the other.
+    /// Computes the definition, one function and one element after the other.
     fn one_by_one(set: &[u64], k: usize, seed: u64) -> Vec<u32> {
         let hash = |i: u64, x: u64| {
             (split_mix(seed, 2 * i) | 1).wrapping_mul(split_mix(x, 0)).wrapping_add(split_mix(seed, 2 * i + 1)) >> 32
@@ -186,8 +187,8 @@ mod tests {
         assert_eq!(minhashes(&[u64::MAX], 2, 42), [1_394_647_301, 461_087_156]);
     }
 
-    /// The mean error and the mean absolute error of the estimate over `seeds` for two sets of `1000` elements, one
-    /// after the other, that have half of all in common.
+    /// Returns the mean error and the mean absolute error of the estimate over `seeds` for two sets of consecutive
+    /// elements out of `1000`, which have half of all in common.
     fn errors(k: usize, seeds: u64) -> (f64, f64) {
         let (a, b): (Vec<u64>, Vec<u64>) = ((0..750).collect(), (250..1000).collect());
         let errors: Vec<f64> = (0..seeds)
@@ -204,7 +205,8 @@ mod tests {
     #[test]
     fn neighbouring_integers_do_not_bias_the_estimate() {
         let (bias, absolute) = errors(128, 400);
-        // The standard error of the estimate is √(½ · ½ / 128) = .044, its mean absolute error √(2 / π) of that, .035.
+        // The standard error of the estimate is √(½ · ½ / 128) = .044, and its mean absolute error is √(2 / π) times
+        // that, .035.
         assert!(bias.abs() < 0.0066, "{bias}");
         assert!((0.031..0.039).contains(&absolute), "{absolute}");
     }

@@ -40,7 +40,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::arguments::{Sets, TokenRow, Tokens};
 
-/// The functions of this family.
+/// Returns the functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::from(shingles::Shingles::default()),
@@ -64,7 +64,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
     ]
 }
 
-/// The aggregates of this family.
+/// Returns the aggregates of this family.
 pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![
         AggregateUDF::from(document_frequencies::DocumentFrequencies::default()),
@@ -74,7 +74,8 @@ pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     ]
 }
 
-/// A set for each row of tokens, NULL for NULL: `make` puts the set of a row into the list that it is given.
+/// Returns a set for each row of tokens, NULL for NULL. `make` replaces the content of the list that it is given with
+/// the set of a row.
 fn sets_of_tokens<'a>(
     tokens: &Tokens<'a>,
     rows: usize,
@@ -94,8 +95,8 @@ fn sets_of_tokens<'a>(
     ColumnarValue::Array(Arc::new(sets.finish()))
 }
 
-/// A set for each set, NULL for NULL: `make` puts the elements for a row, ascending and distinct, into the list that it is given,
-/// which is empty.
+/// Returns a set for each set, NULL for NULL. `make` adds the elements for a row, ascending and distinct, to the empty
+/// list that it is given.
 fn sets_of_sets(set: ColumnarValue, rows: usize, mut make: impl FnMut(&[u64], &mut Vec<u64>)) -> Result<ColumnarValue> {
     let set = set.into_array(rows)?;
     let given = Sets::try_new(&set)?;
@@ -113,7 +114,7 @@ fn sets_of_sets(set: ColumnarValue, rows: usize, mut make: impl FnMut(&[u64], &m
     Ok(ColumnarValue::Array(Arc::new(sets.finish())))
 }
 
-/// The hash of one token.
+/// Returns the hash of one token.
 fn hash_token(token: &str) -> u64 {
     xxh3_64(token.as_bytes())
 }
@@ -122,7 +123,7 @@ fn hash_token(token: &str) -> u64 {
 #[derive(Default)]
 struct JoinedTokens {
     bytes: Vec<u8>,
-    /// Where each token starts and ends in `bytes`.
+    /// The range of each token in `bytes`.
     spans: Vec<Range<usize>>,
 }
 
@@ -144,7 +145,7 @@ impl JoinedTokens {
         self.spans.len()
     }
 
-    /// The hash of a run of tokens, not empty; of a single one it is [`hash_token`].
+    /// Returns the hash of a run of tokens, which is not empty. The hash of a single token is [`hash_token`].
     fn hash(&self, run: Range<usize>) -> u64 {
         xxh3_64(&self.bytes[self.spans[run.start].start..self.spans[run.end - 1].end])
     }

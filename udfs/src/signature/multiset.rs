@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{hash_token, sets_of_tokens};
 use crate::arguments::{TokenRow, Tokens, coerce_tokens, set_type};
 
-/// `multiset(tokens)`: the tokens as a set in which each repetition is an element of its own.
+/// `multiset(tokens)`: the tokens as a set in which each repetition is a separate element.
 #[user_doc(
     doc_section(label = "Signatures"),
     description = "The multiset of the tokens as a set of hashes: the second time that a token occurs is another element than the \
@@ -72,7 +72,7 @@ impl ScalarUDFImpl for Multiset {
     }
 }
 
-/// Puts an element for each of `tokens` into `set`.
+/// Replaces the content of `set` with one element for each of `tokens`.
 fn multiset(tokens: TokenRow<'_>, set: &mut Vec<u64>) {
     set.clear();
     set.extend(tokens.map(hash_token));
@@ -86,11 +86,11 @@ fn multiset(tokens: TokenRow<'_>, set: &mut Vec<u64>) {
         }
     }
     set.sort_unstable();
-    // Of two elements with one hash, which are one for all functions of sets.
+    // Two elements with one hash are one element for all functions of sets.
     set.dedup();
 }
 
-/// The element for a token that occurred so often before.
+/// Returns the element for a token that occurred `repeats` times before.
 fn repetition(token: u64, repeats: u64) -> u64 {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&token.to_le_bytes());

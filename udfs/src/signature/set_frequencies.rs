@@ -11,7 +11,7 @@ use datafusion_macros::user_doc;
 use super::frequencies::{Counts, frequencies_type};
 use crate::arguments::{Sets, coerce_set};
 
-/// `set_frequencies(set)`: in how many rows each element occurs.
+/// `set_frequencies(set)`: the number of rows in which each element occurs.
 #[user_doc(
     doc_section(label = "Signatures"),
     description = "In how many sets each element occurs, as one value to hand to `shared_weight`, `weighted`, `rare_elements` and `simhash`.\n\n\

@@ -11,7 +11,7 @@ use super::frequencies::{Frequencies, coerce_frequencies};
 use crate::arguments::{Sets, coerce_set, keep_constants};
 use crate::similarity::common_elements;
 
-/// `shared_weight(a, b, frequencies)`: how much rare material two sets share.
+/// `shared_weight(a, b, frequencies)`: the amount of rare material that two sets share.
 #[user_doc(
     doc_section(label = "Signatures"),
     description = "How much rare material two sets share: the sum of the normalised inverse document frequency \

@@ -90,7 +90,7 @@ impl ScalarUDFImpl for Shingles {
     }
 }
 
-/// Puts the set of every `step`th of the `n`-shingles of `tokens` into `set`.
+/// Replaces the content of `set` with the set of every `step`th of the `n`-shingles of `tokens`.
 fn shingle(tokens: &JoinedTokens, n: usize, step: usize, set: &mut Vec<u64>) {
     set.clear();
     let length = tokens.len();

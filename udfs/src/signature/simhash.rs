@@ -112,17 +112,17 @@ impl ScalarUDFImpl for Simhash {
     }
 }
 
-/// A weight from 0 to 1 as a whole number of 2⁻³².
+/// Returns a weight from 0 to 1 as a whole number of 2⁻³².
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 2^32")]
 fn fixed_point(weight: f64) -> u64 {
     (weight.clamp(0.0, 1.0) * 4_294_967_296.0).round() as u64
 }
 
-/// The code of a set; `None` where all of it weighs nothing. `weight` gives at most 2³², and a list has less than 2³¹
-/// elements, so that no sum overflows.
+/// Returns the code of a set; `None` where all of it weighs nothing. `weight` gives at most 2³², and a list has less
+/// than 2³¹ elements, so that no sum overflows.
 fn simhash(set: &[u64], weight: impl Fn(u64) -> u64) -> Option<u64> {
     let mut total = 0;
-    // What the elements weigh whose bit is set.
+    // The total weight of the elements that have each bit set.
     let mut ones = [0_u64; 64];
     for &element in set {
         let weight = weight(element);
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!([0.0, 0.5, 1.0, 1.5, -1.0, f64::NAN].map(fixed_point), [0, 1 << 31, 1 << 32, 1 << 32, 0, 0]);
     }
 
-    /// With as many elements as there are, each of the greatest weight, sums stay below 2⁶⁴.
+    /// Checks that even the largest list with the greatest weight for each element keeps sums below 2⁶⁴.
     #[test]
     fn no_sum_overflows() {
         assert!(u64::try_from(i32::MAX).unwrap().checked_mul(fixed_point(1.0)).is_some());
@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn the_share_of_bits_that_differ_is_the_angle() {
-        // Half of the elements in common: the cosine is 1/2, the angle π/3, so a third of the bits differ.
+        // The sets have half of their elements in common: the cosine is 1/2, the angle π/3, so a third of the bits
+        // differ.
         let hash = |i: u64| xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes());
         let differ: u32 = (0..200)
             .map(|trial| {

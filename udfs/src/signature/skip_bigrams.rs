@@ -80,7 +80,7 @@ impl ScalarUDFImpl for SkipBigrams {
     }
 }
 
-/// Puts the set of the pairs of `tokens` into `set`; `joined` is room to work in.
+/// Replaces the content of `set` with the set of the pairs of `tokens`; `joined` is a reusable buffer.
 fn skip_bigrams(tokens: &[&str], distance: usize, joined: &mut JoinedTokens, set: &mut Vec<u64>) {
     set.clear();
     for (i, first) in tokens.iter().enumerate() {

@@ -97,7 +97,7 @@ impl ScalarUDFImpl for SpotSigs {
     }
 }
 
-/// Puts the signatures of a row into `set`; `joined` is room to work in.
+/// Replaces the content of `set` with the signatures of a row; `joined` is a reusable buffer.
 fn find_spots<'a>(
     tokens: impl Iterator<Item = &'a str> + Clone,
     antecedents: &HashSet<&str>,
@@ -108,7 +108,7 @@ fn find_spots<'a>(
 ) {
     set.clear();
     let words: Vec<&str> = tokens.clone().filter(|token| !antecedents.contains(token)).collect();
-    // How many words that are no antecedents stand before the token at hand.
+    // The number of words before the current token that are no antecedents.
     let mut before = 0;
     for token in tokens.clone() {
         if !antecedents.contains(token) {

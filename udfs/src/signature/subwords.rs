@@ -81,7 +81,7 @@ impl ScalarUDFImpl for Subwords {
 #[derive(Default)]
 struct Spaced {
     text: String,
-    /// Where its characters begin, and its end.
+    /// The starts of the characters, and the end of the text.
     bounds: Vec<usize>,
 }
 

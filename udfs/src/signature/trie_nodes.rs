@@ -137,7 +137,7 @@ impl ScalarUDFImpl for TrieNodes {
     }
 }
 
-/// How sentences lead into the tree.
+/// The rules by which sentences become paths in the tree.
 struct Paths<'f> {
     frequencies: &'f Frequencies,
     depth: usize,
@@ -145,7 +145,7 @@ struct Paths<'f> {
     sorted: bool,
 }
 
-/// A word of a sentence: in ascending order those come first that lead deepest.
+/// A word of a sentence. Words are in the order of the path: the rarest come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Word<'a> {
     ranked: Ranked<'a>,
@@ -153,7 +153,7 @@ struct Word<'a> {
 }
 
 impl Paths<'_> {
-    /// The lists of nodes of a column of sentences.
+    /// Returns the lists of nodes of a column of sentences.
     fn of_column(&self, tokens: &ArrayRef) -> Result<ArrayRef> {
         let sentences = Tokens::try_new(tokens)?;
         let (mut nodes, mut weights) = (Vec::new(), Vec::new());
@@ -173,7 +173,8 @@ impl Paths<'_> {
         Ok(Arc::new(lists.finish(Arc::new(nodes))?))
     }
 
-    /// Calls `found` with each node that a sentence visits and with its weight; `words` and `visited` are room to work in.
+    /// Calls `found` with each node that a sentence visits and with its weight; `words` and `visited` are reusable
+    /// buffers.
     fn visit<'a>(
         &self,
         sentence: TokenRow<'a>,
@@ -181,7 +182,7 @@ impl Paths<'_> {
         visited: &mut HashSet<u64>,
         mut found: impl FnMut(u64, f64),
     ) {
-        // A suffix lacks fewer words of the sentence than there are suffixes, so no other words can be in its path.
+        // A suffix lacks fewer words of the sentence than there are suffixes, so its path can have no other words.
         let most = self.depth + self.suffixes - 1;
         let word = |(place, term)| Word { ranked: Ranked::new(term, self.frequencies), place };
         words.clear();
@@ -203,7 +204,7 @@ impl Paths<'_> {
             for Word { ranked, .. } in path {
                 node = child(node, ranked.hash);
                 depth += 1.0;
-                // The nodes of one path differ.
+                // The nodes of a single path are all different.
                 if self.suffixes == 1 || visited.insert(node) {
                     found(node, depth * rounded(self.frequencies.idf(ranked.frequency)));
                 }
@@ -212,12 +213,12 @@ impl Paths<'_> {
     }
 }
 
-/// A weight as a multiple of 2⁻²⁰.
+/// Returns a weight as a multiple of 2⁻²⁰.
 fn rounded(weight: f64) -> f64 {
     (weight * 1_048_576.0).round() / 1_048_576.0
 }
 
-/// The node below `parent` for a word, given by its hash.
+/// Returns the node below `parent` for a word, given by its hash.
 fn child(parent: u64, word: u64) -> u64 {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&parent.to_le_bytes());
@@ -245,7 +246,7 @@ mod tests {
         Arc::new(lists.finish())
     }
 
-    /// The nodes of one sentence.
+    /// Returns the nodes of one sentence.
     fn nodes(paths: &Paths<'_>, words: &[&str]) -> Vec<(u64, f64)> {
         let lists = paths.of_column(&column([&words.to_vec()])).unwrap();
         let nodes = lists.as_list::<i32>().values().as_struct().clone();
@@ -257,7 +258,7 @@ mod tests {
         nodes(paths, words).into_iter().map(|(_, weight)| weight).collect()
     }
 
-    /// The similarities of the documents by number, from a join of their nodes and a sum.
+    /// Computes the similarities of the documents by number, from a join of their nodes and a sum.
     fn joined(documents: &[Document], paths: &Paths<'_>) -> BTreeMap<(usize, usize), f64> {
         let mut rows: HashMap<u64, (f64, BTreeMap<usize, f64>)> = HashMap::new();
         for (number, document) in documents.iter().enumerate() {
@@ -278,11 +279,11 @@ mod tests {
         sums
     }
 
-    /// A node of the corpus tree as the paper has it.
+    /// A node of the corpus tree as the paper defines it.
     #[derive(Default)]
     struct Tree {
         children: BTreeMap<&'static str, Tree>,
-        /// How many sentences of each document came by, and the last of them.
+        /// The number of sentences of each document that visited the node. `last` is the last of them.
         visits: BTreeMap<usize, f64>,
         last: Option<(usize, usize)>,
     }
@@ -317,7 +318,7 @@ mod tests {
         }
     }
 
-    /// The words of a sentence as they lie in the tree.
+    /// Returns the words of a sentence in the order of the tree.
     fn path(words: &[&'static str], idf: &impl Fn(&str) -> f64, depth: usize, sorted: bool) -> Vec<&'static str> {
         let mut path = words.to_vec();
         if sorted {
@@ -347,7 +348,7 @@ mod tests {
         sums
     }
 
-    /// The paper's definition: over all pairs of sentences, Σ k · idf over their common beginning.
+    /// Computes the paper's definition: over all pairs of sentences, Σ k · idf over their common beginning.
     fn by_pairs_of_sentences(a: &Document, c: &Document, idf: &impl Fn(&str) -> f64, depth: usize) -> f64 {
         let pairs = a.iter().flat_map(|x| c.iter().map(move |y| (x, y)));
         pairs
@@ -374,10 +375,10 @@ mod tests {
         let (four, two) = (rounded(4.0_f64.ln()), rounded(2.0_f64.ln()));
         assert_eq!(weights(&paths, &["the", "old", "cat"]), [four, 2.0 * two, 0.0]);
         assert_eq!(nodes(&paths, &["the", "old", "cat"]), nodes(&paths, &["cat", "the", "old"]));
-        // A word that no document has is as rare as can be; equally rare ones stand in code point order.
+        // A word that no document has is as rare as can be; equally rare words are in code point order.
         assert_eq!(weights(&paths, &["cat", "new"]), [four, 2.0 * two]);
         assert_eq!(nodes(&paths, &["old", "dog"])[0], nodes(&paths, &["dog"])[0]);
-        // A word that stands twice takes two nodes.
+        // A word that occurs twice takes two nodes.
         assert_eq!(weights(&paths, &["cat", "cat"]), [two, 2.0 * two]);
         assert_eq!(weights(&Paths { depth: 1, ..paths }, &["the", "old", "cat"]), [four]);
     }
@@ -386,7 +387,7 @@ mod tests {
     fn a_sentence_has_a_node_once() {
         let frequencies = Frequencies::of_words(&[vec!["a"], vec!["b"], vec!["c"]]);
         let paths = Paths { frequencies: &frequencies, depth: 2, suffixes: 9, sorted: true };
-        // The suffixes lead over a, b; a, c; and a.
+        // The paths of the suffixes are a, b; a, c; and a.
         assert_eq!(nodes(&paths, &["b", "c", "a"]).len(), 3);
         assert_eq!(nodes(&Paths { suffixes: 1, ..paths }, &["b", "c", "a"]).len(), 2);
     }

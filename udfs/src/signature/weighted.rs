@@ -89,7 +89,7 @@ impl ScalarUDFImpl for Weighted {
     }
 }
 
-/// How often an element stands in a weighted set.
+/// Returns the number of copies of an element in a weighted set.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 64")]
 fn weight(idf: f64, levels: f64) -> u64 {
     (levels * idf * idf).ceil().clamp(1.0, 64.0) as u64

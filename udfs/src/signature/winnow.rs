@@ -87,7 +87,8 @@ impl ScalarUDFImpl for Winnow {
     }
 }
 
-/// Puts the smallest hash of every `w` neighbouring `k`-shingles of `tokens` into `set`; `smallest` is room to work in.
+/// Replaces the content of `set` with the smallest hash of every `w` neighbouring `k`-shingles of `tokens`; `smallest`
+/// is a reusable buffer.
 fn winnow(tokens: &JoinedTokens, k: usize, w: usize, smallest: &mut VecDeque<(usize, u64)>, set: &mut Vec<u64>) {
     set.clear();
     let length = tokens.len();
@@ -98,8 +99,9 @@ fn winnow(tokens: &JoinedTokens, k: usize, w: usize, smallest: &mut VecDeque<(us
     set.dedup();
 }
 
-/// Calls `found` with the place and the hash of the smallest of every `w` neighbouring ones of `count` hashes, of equal ones the
-/// last, once; of fewer than `w` with that of all. `smallest` is room to work in.
+/// Calls `found` with the place and the hash of the smallest of every `w` neighbouring hashes out of `count`, the last
+/// of equal ones. Each place is given once. If there are fewer than `w` hashes, calls it with the smallest of all.
+/// `smallest` is a reusable buffer.
 pub(crate) fn each_smallest(
     count: usize,
     w: usize,
@@ -107,8 +109,8 @@ pub(crate) fn each_smallest(
     hash: impl Fn(usize) -> u64,
     mut found: impl FnMut(usize, u64),
 ) {
-    // The hashes of the window that are smaller than all after them, with their places, ascending: the first is the smallest of
-    // the window. Each is put in and taken out once.
+    // The hashes of the window that are smaller than all after them, with their places, ascending: the first is the
+    // smallest of the window. Each hash is added and removed once.
     smallest.clear();
     let mut last = None;
     for place in 0..count {
@@ -144,7 +146,7 @@ mod tests {
         set
     }
 
-    /// The hashes of all `k`-shingles in order; of a list that is too short, that of all of it.
+    /// Returns the hashes of all `k`-shingles in order; the hash of the whole list if it is too short.
     fn shingles(tokens: &[&str], k: usize) -> Vec<u64> {
         let mut joined = JoinedTokens::default();
         joined.refill(tokens.iter().copied());
@@ -179,7 +181,7 @@ mod tests {
         assert!((19_500..20_500).contains(&kept), "{kept}");
     }
 
-    /// Tokens of a small alphabet, so that hashes repeat within a window.
+    /// Generates tokens of a small alphabet, so that hashes repeat within a window.
     fn tokens() -> impl Strategy<Value = Vec<&'static str>> {
         prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "d", "我"]), 0..60)
     }

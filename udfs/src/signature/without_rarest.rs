@@ -9,7 +9,7 @@ use super::frequencies::{Frequencies, Ranked, coerce_frequencies};
 use crate::arguments::{coerce_tokens, constant_integer, keep_constants, tokens_type};
 use crate::text::tokens_of_tokens;
 
-/// `without_rarest(tokens, frequencies, skip)`: the tokens without those of the highest idf.
+/// `without_rarest(tokens, frequencies, skip)`: the tokens without the ones of the highest idf.
 #[user_doc(
     doc_section(label = "Signatures"),
     description = "The tokens in order without the `skip` distinct ones of the highest inverse document frequency, wherever \
@@ -81,7 +81,7 @@ impl ScalarUDFImpl for WithoutRarest {
     }
 }
 
-/// The lists of `tokens` without the `skip` rarest of each.
+/// Returns the lists of `tokens` without the `skip` rarest of each.
 fn without_rarest(tokens: &ArrayRef, frequencies: &Frequencies, skip: usize) -> Result<ArrayRef> {
     tokens_of_tokens("without_rarest", tokens, |row, kept| {
         let all: Vec<_> = row.with_places().map(|(place, token)| (place, Ranked::new(token, frequencies))).collect();

@@ -9,11 +9,11 @@ use rapidfuzz::distance::levenshtein::{Args, BatchComparator, distance_with_args
 
 use crate::arguments::{coerce_text, constant_number, text_array};
 
-/// Texts of more characters are not aligned: that takes up to 64 bytes of memory for each.
+/// The most characters of a text that is aligned. An alignment takes up to 64 bytes of memory for each character.
 const MAX_CHARACTERS: usize = 1_000_000;
 
-/// How many steps the alignment of a pair may take. A step is 64 cells of the table of prefixes in one word, so that
-/// this is 2 to 5 seconds.
+/// The most steps that the alignment of a pair may take. A step is 64 cells of the table of prefixes in one word, so
+/// this limit takes 2 to 5 seconds.
 const MAX_STEPS: usize = 1 << 30;
 
 /// `edit_similarity(a, b [, at_least])`: the share of two texts that no edit touches.
@@ -119,7 +119,7 @@ impl<'a> Pairs<'a> {
         Self { max_steps, previous: None, prepared: None }
     }
 
-    /// The similarity of two texts; `None` where it is lower than `at_least`.
+    /// Returns the similarity of two texts; `None` where it is lower than `at_least`.
     fn similarity(&mut self, a: &'a str, b: &'a str, at_least: f64) -> Result<Option<f64>> {
         self.prepare(a, b);
         if a == b {
@@ -151,12 +151,12 @@ impl<'a> Pairs<'a> {
         self.previous = Some((a, b));
     }
 
-    /// The distance of two texts, the longer one of `n` characters; `None` where it is greater than `limit`.
+    /// Returns the distance of two texts, the longer one of `n` characters; `None` where it is greater than `limit`.
     ///
-    /// The closer two texts are, the narrower a band of the table of their prefixes has to be looked at. So narrow bands
+    /// The closer two texts are, the narrower a band of the table of their prefixes has to be computed. So narrow bands
     /// are tried first, each eight times as wide as the one before, as long as they are less than half of the widest.
     fn distance(&self, a: &str, b: &str, n: usize, limit: usize) -> Result<Option<usize>> {
-        // What one word holds, on either side of the diagonal.
+        // The number of edits that one word holds, on either side of the diagonal.
         let mut edits = 31;
         // The widest band for which n · (edits / 64 + 1) is within the steps.
         let affordable = (self.max_steps / n).saturating_sub(1).saturating_mul(64).max(64);
@@ -178,7 +178,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The distance of two texts if it is at most `limit`.
+    /// Returns the distance of two texts if it is at most `limit`.
     ///
     /// The library's hint of where to begin (`score_hint`) stays unused: with it version 0.5 gives wrong distances.
     fn distance_within(&self, a: &str, b: &str, limit: usize) -> Option<usize> {
@@ -192,13 +192,14 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// The similarity of two texts, the longer one of `n` > 0 characters, that `d` edits make equal.
+/// Returns the similarity of two texts, the longer one of `n` > 0 characters, that `d` edits make equal.
 #[expect(clippy::cast_precision_loss, reason = "a text has fewer than 2^53 characters")]
 fn share_unedited(d: usize, n: usize) -> f64 {
     (n - d) as f64 / n as f64
 }
 
-/// The most edits with which two texts, the longer one of `n` > 0 characters, are at least so similar.
+/// Returns the most edits with which two texts, the longer one of `n` > 0 characters, have a similarity of at least
+/// `at_least`.
 fn most_edits(n: usize, at_least: f64) -> usize {
     // The similarity falls with every edit, rounding included.
     let (mut enough, mut too_many) = (0, n + 1);
@@ -219,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    /// The distance by the table of all prefixes.
+    /// Computes the distance by the table of all prefixes.
     fn levenshtein(a: &str, b: &str) -> usize {
         let b: Vec<char> = b.chars().collect();
         let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -307,7 +308,7 @@ mod tests {
         ]
     }
 
-    /// A text and another that edits made of it.
+    /// Generates a text, and a copy of it with edits.
     fn edited() -> impl Strategy<Value = (String, String)> {
         let edits = prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8, "[ab我]{1,3}"), 0..12);
         (text(), edits).prop_map(|(text, edits)| {

@@ -51,7 +51,7 @@ impl ScalarUDFImpl for Hamming {
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
         let [a, b] = take_function_args(self.name(), given)?;
-        // A literal of bytes, and NULL, are what the other one is.
+        // A literal of bytes, and NULL, take the type of the other code.
         let like = |code: &DataType, other: &DataType| match (code, other) {
             (DataType::Null, _) | (DataType::Binary, DataType::FixedSizeBinary(_)) => other.clone(),
             _ => code.clone(),
@@ -82,7 +82,7 @@ impl ScalarUDFImpl for Hamming {
     }
 }
 
-/// In how many bits two codes of one width differ.
+/// Returns the number of bits in which two codes of one width differ.
 fn count_different_bits(a: &[u8], b: &[u8]) -> u32 {
     let (a_words, a_rest) = a.as_chunks::<8>();
     let (b_words, b_rest) = b.as_chunks::<8>();

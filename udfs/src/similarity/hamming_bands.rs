@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::set_type;
 use crate::arguments::{Codes, coerce_code, constant_integer};
 
-/// `hamming_bands(code, k)`: what two codes share that differ in at most `k` bits.
+/// `hamming_bands(code, k)`: bands of a code. Two codes that differ in at most `k` bits share one.
 #[user_doc(
     doc_section(label = "Similarity join"),
     description = "The `k` + 1 bands of a code, as a set: the code is cut into `k` + 1 runs of bits, of which `k` different bits leave one as it is. So two codes with `hamming(a, b) <= k` share a band: `overlap(hamming_bands(a, k), hamming_bands(b, k)) >= 1`, which is how the similarity join finds them (Manku, Jain, Das Sarma 2007, section 3).\n\n\
@@ -82,7 +82,7 @@ impl ScalarUDFImpl for HammingBands {
     }
 }
 
-/// The bands of a code, ascending.
+/// Replaces the content of `bands` with the bands of a code, ascending.
 fn cut_into_bands(code: &[u8], k: usize, scratch: &mut Vec<u8>, bands: &mut Vec<u64>) {
     let bits = 8 * code.len();
     // With more bands than bits one of them is empty, which all codes share.

@@ -10,7 +10,7 @@ use datafusion_macros::user_doc;
 use super::Measure;
 use crate::arguments::{constant, constant_above_zero, constant_integer};
 
-/// `hamming_bound(a, b, measure, threshold [, per_element])`: how far the codes of similar sets are apart at most.
+/// `hamming_bound(a, b, measure, threshold [, per_element])`: the most bits in which the codes of similar sets differ.
 #[user_doc(
     doc_section(label = "Similarity join"),
     description = "The most bits in which the codes of two sets of `a` and `b` elements can differ where the sets have a similarity of \
@@ -98,7 +98,7 @@ impl ScalarUDFImpl for HammingBound {
     }
 }
 
-/// The bounds for two columns of sizes.
+/// Returns the bounds for two columns of sizes.
 fn bounds(a: &ArrayRef, b: &ArrayRef, bound: impl Fn(usize, usize) -> Option<i64>) -> Result<Int64Array> {
     let size = |size: i64| match i32::try_from(size).map(usize::try_from) {
         Ok(Ok(size)) => Ok(size),
@@ -125,7 +125,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// All pairs of sets, by brute force: codes of similar sets are within the bound.
+        /// Checks all pairs of sets by brute force: codes of similar sets are within the bound.
         #[test]
         fn no_similar_sets_exceed_it(
             sets in prop::collection::vec(prop::collection::btree_set(0..14_u64, 0..12), 2..20),

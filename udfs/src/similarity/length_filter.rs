@@ -10,7 +10,7 @@ use datafusion_macros::user_doc;
 use super::Measure;
 use crate::arguments::{Sets, coerce_set, constant, constant_above_zero};
 
-/// `length_filter(a, b, measure, threshold)`: whether the sizes of two sets allow the similarity.
+/// `length_filter(a, b, measure, threshold)`: true if the sizes of two sets allow the similarity.
 #[user_doc(
     doc_section(label = "Similarity join"),
     description = "Whether two sets of these sizes can have a similarity of at least `threshold` at all; for Jaccard, \

@@ -8,7 +8,7 @@ use super::set_similarity::SetSimilarity;
 
 /// A similarity of two sets `a` and `b` with `o` common elements.
 ///
-/// A value is computed once, in one way, here, and every bound that a threshold implies is derived from that very
+/// This type is the only place that computes a value, and every bound that a threshold implies is derived from that
 /// computation, rounding included. So a pair at exactly the threshold is found, and no epsilon is needed:
 /// floating-point division and square root round monotonically, which makes the value for the most similar partner
 /// possible an upper bound of the value for any partner, bit for bit.
@@ -26,7 +26,7 @@ pub enum Measure {
     Cosine,
 }
 
-/// Which of the two arguments of a similarity a set is.
+/// The argument of a similarity that a set is given as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
     /// The first argument.
@@ -36,7 +36,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The other argument.
+    /// Returns the other argument.
     pub fn other(self) -> Self {
         match self {
             Self::Left => Self::Right,
@@ -49,12 +49,12 @@ impl Measure {
     /// All measures.
     pub const ALL: [Self; 5] = [Self::Jaccard, Self::Containment, Self::Overlap, Self::Dice, Self::Cosine];
 
-    /// The measure that `function` computes, if it is one of this crate's similarities.
+    /// Returns the measure that `function` computes, if it is one of this crate's similarities.
     pub fn of(function: &ScalarUDF) -> Option<Self> {
         Some(function.inner().downcast_ref::<SetSimilarity>()?.measure)
     }
 
-    /// The similarity of two sets of `a` and `b` elements, `o` of them common; `None` where it is 0/0.
+    /// Returns the similarity of two sets of `a` and `b` elements, `o` of them common; `None` where it is 0/0.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a set has fewer than 2^31 elements, and products below 2^53 are exact"
@@ -70,7 +70,8 @@ impl Measure {
         (denominator > 0.0).then(|| numerator / denominator)
     }
 
-    /// The highest similarity that a set of `n` elements on `side` can have with any set when they share `o` elements.
+    /// Returns the highest similarity that a set of `n` elements on `side` can have with any set when they share `o`
+    /// elements.
     fn best(self, side: Side, o: usize, n: usize) -> Option<f64> {
         match side {
             Side::Left => self.value(o, n, o),
@@ -78,8 +79,8 @@ impl Measure {
         }
     }
 
-    /// How many elements of a set of `n` a partner must at least share for a similarity of `threshold` or more:
-    /// `n + 1` where no partner can reach it. `threshold` is above 0.
+    /// Returns the least number of elements of a set of `n` that a partner must share for a similarity of `threshold`
+    /// or more: `n + 1` where no partner can reach it. `threshold` is above 0.
     pub fn required_overlap(self, side: Side, n: usize, threshold: f64) -> usize {
         let reaches = |o: usize| self.best(side, o, n).is_some_and(|best| best >= threshold);
         // `best` never falls as `o` grows, so the least `o` that reaches the threshold is found by halving.
@@ -91,21 +92,22 @@ impl Measure {
         low
     }
 
-    /// How many elements a set of `n` must show to its partners so that none is missed (the prefix filter; Chaudhuri,
-    /// Ganti, Kaushik 2006): a partner shares at least [`required_overlap`](Self::required_overlap) elements, so it
-    /// shares one of any `n − required + 1`.
+    /// Returns the number of elements that a set of `n` must show to its partners so that none is missed (the prefix
+    /// filter; Chaudhuri, Ganti, Kaushik 2006). A partner shares at least [`required_overlap`](Self::required_overlap)
+    /// elements, so it shares one of any `n − required + 1`.
     pub fn prefix_length(self, side: Side, n: usize, threshold: f64) -> usize {
         (n + 1).saturating_sub(self.required_overlap(side, n, threshold))
     }
 
-    /// How many elements two sets of `a` and `b` elements must share to reach `threshold`; `None` where they cannot.
+    /// Returns the number of elements that two sets of `a` and `b` elements must share to reach `threshold`; `None`
+    /// where they cannot.
     pub fn required_of_pair(self, a: usize, b: usize, threshold: f64) -> Option<usize> {
         let reaches = |o: usize| self.value(o, a, b).is_some_and(|value| value >= threshold);
         let (mut low, mut high) = (1, a.min(b));
         if high == 0 || !reaches(high) {
             return None;
         }
-        // Mostly where arithmetic says; rounding may put it beside that.
+        // The number is mostly the one that arithmetic gives; rounding may make it a neighbour.
         let near = self.about_required(a, b, threshold).clamp(low, high);
         if reaches(near) {
             high = near;
@@ -120,13 +122,14 @@ impl Measure {
         Some(low)
     }
 
-    /// How many elements can be in one of two sets of `a` and `b` elements alone where they reach `threshold`; `None` where they
-    /// cannot.
+    /// Returns the most elements that only one of two sets of `a` and `b` elements can have where they reach
+    /// `threshold`; `None` where they cannot.
     pub fn most_apart(self, a: usize, b: usize, threshold: f64) -> Option<usize> {
         Some(a + b - 2 * self.required_of_pair(a, b, threshold)?)
     }
 
-    /// How many elements two sets of `a` and `b` elements must share to reach `threshold`, but for rounding.
+    /// Returns the number of elements that two sets of `a` and `b` elements must share to reach `threshold`, but for
+    /// rounding.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -145,12 +148,13 @@ impl Measure {
         required.ceil() as usize
     }
 
-    /// Whether the order of the two sets makes no difference.
+    /// Returns true if the order of the two sets makes no difference.
     pub fn is_symmetric(self) -> bool {
         self != Self::Containment
     }
 
-    /// Whether sets of `a` and `b` elements can reach `threshold` at all (the length filter; PDC-MR section 4.2).
+    /// Returns true if sets of `a` and `b` elements can reach `threshold` at all (the length filter; PDC-MR section
+    /// 4.2).
     pub fn lengths_can_match(self, a: usize, b: usize, threshold: f64) -> bool {
         self.value(a.min(b), a, b).is_some_and(|best| best >= threshold)
     }
@@ -186,8 +190,8 @@ impl FromStr for Measure {
 mod tests {
     use super::*;
 
-    /// Every pair of sizes and overlaps that reaches the threshold must pass both filters: all sizes up to 200 for
-    /// thresholds in hundredths, among them 14/25 (0.56 · 25 is above 14 in doubles) and sizes 30 and 33 at 0.8.
+    /// Checks that every pair of sizes and overlaps that reaches the threshold passes both filters: all sizes up to 200
+    /// for thresholds in hundredths, among them 14/25 (0.56 · 25 is above 14 in doubles) and sizes 30 and 33 at 0.8.
     #[test]
     fn no_filter_loses_a_pair_at_the_threshold() {
         for measure in Measure::ALL {
@@ -216,14 +220,14 @@ mod tests {
         }
     }
 
-    /// LEARNED-CODES' exact filter, with thresholds whose fractions are not rounded.
+    /// Checks LEARNED-CODES' exact filter, with thresholds whose fractions are not rounded.
     #[test]
     fn no_more_is_apart_than_the_formula_says() {
         for (threshold, over, under) in [(0.5, 1, 3), (0.75, 1, 7), (0.25, 3, 5), (1.0, 0, 2)] {
             for a in 1..60 {
                 for b in 1..60 {
                     let apart: usize = (a + b) * over / under;
-                    // Two sets differ in an even number of elements just if the sum of their sizes is even.
+                    // Two sets differ in an even number of elements exactly if the sum of their sizes is even.
                     let possible = apart.saturating_sub((a + b + apart) % 2);
                     let can_match = a.min(b) * (under + over) >= a.max(b) * (under - over);
                     assert_eq!(Measure::Jaccard.most_apart(a, b, threshold), can_match.then_some(possible), "{a} {b}");

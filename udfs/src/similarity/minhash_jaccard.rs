@@ -81,7 +81,7 @@ impl ScalarUDFImpl for MinhashJaccard {
     }
 }
 
-/// The share of places in which two lists of one length are equal; `None` if they have none.
+/// Returns the share of places in which two lists of one length are equal; `None` if they have none.
 #[expect(clippy::cast_precision_loss, reason = "a list has fewer than 2^53 places")]
 fn share_equal(a: &[u32], b: &[u32]) -> Option<f64> {
     let equal = a.iter().zip(b).filter(|(a, b)| a == b).count();

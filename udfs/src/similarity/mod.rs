@@ -1,7 +1,8 @@
 //! Similarities of two sets, codes or texts, and the functions that a similarity join is lowered to.
 //!
-//! All similarities of sets are functions of three counts: the sizes of the two sets and of their intersection. [`Measure`]
-//! holds what each of them is and what a threshold on it implies; the similarity join takes its bounds from there.
+//! All similarities of sets are functions of three counts: the sizes of the two sets and of their intersection.
+//! [`Measure`] defines each similarity and the bounds that a threshold on it implies. The similarity join uses these
+//! bounds.
 
 mod code_words;
 mod containment;
@@ -42,42 +43,42 @@ pub mod expr_fn {
 
     use super::Measure;
 
-    /// `prefix_filter(set, measure, threshold)`
+    /// Returns the call `prefix_filter(set, measure, threshold)`.
     pub fn prefix_filter(set: Expr, measure: Measure, threshold: f64) -> Expr {
         ScalarUDF::from(super::prefix_filter::PrefixFilter::default()).call(vec![set, name(measure), lit(threshold)])
     }
 
-    /// `length_filter(a, b, measure, threshold)`
+    /// Returns the call `length_filter(a, b, measure, threshold)`.
     pub fn length_filter(a: Expr, b: Expr, measure: Measure, threshold: f64) -> Expr {
         ScalarUDF::from(super::length_filter::LengthFilter::default()).call(vec![a, b, name(measure), lit(threshold)])
     }
 
-    /// `first_common_token(a, b)`
+    /// Returns the call `first_common_token(a, b)`.
     pub fn first_common_token(a: Expr, b: Expr) -> Expr {
         ScalarUDF::from(super::first_common_token::FirstCommonToken::default()).call(vec![a, b])
     }
 
-    /// `pack_set(set)`
+    /// Returns the call `pack_set(set)`.
     pub fn pack_set(set: Expr) -> Expr {
         ScalarUDF::from(super::pack_set::PackSet::default()).call(vec![set])
     }
 
-    /// `unpack_set(packed)`
+    /// Returns the call `unpack_set(packed)`.
     pub fn unpack_set(packed: Expr) -> Expr {
         ScalarUDF::from(super::unpack_set::UnpackSet::default()).call(vec![packed])
     }
 
-    /// `hamming_bands(code, k)`
+    /// Returns the call `hamming_bands(code, k)`.
     pub fn hamming_bands(code: Expr, k: i64) -> Expr {
         ScalarUDF::from(super::hamming_bands::HammingBands::default()).call(vec![code, lit(k)])
     }
 
-    /// `code_words(code)`
+    /// Returns the call `code_words(code)`.
     pub fn code_words(code: Expr) -> Expr {
         ScalarUDF::from(super::code_words::CodeWords::default()).call(vec![code])
     }
 
-    /// `overlap(a, b)`
+    /// Returns the call `overlap(a, b)`.
     pub fn overlap(a: Expr, b: Expr) -> Expr {
         ScalarUDF::from(super::overlap::overlap()).call(vec![a, b])
     }
@@ -87,22 +88,22 @@ pub mod expr_fn {
     }
 }
 
-/// Whether `function` is `first_common_token`, the mark of a join that is already lowered.
+/// Returns true if `function` is `first_common_token`, the mark of a join that is already lowered.
 pub fn is_first_common_token(function: &ScalarUDF) -> bool {
     function.inner().downcast_ref::<first_common_token::FirstCommonToken>().is_some()
 }
 
-/// Whether `function` is `hamming`.
+/// Returns true if `function` is `hamming`.
 pub fn is_hamming(function: &ScalarUDF) -> bool {
     function.inner().downcast_ref::<hamming::Hamming>().is_some()
 }
 
-/// Whether `function` is `hamming_bound`.
+/// Returns true if `function` is `hamming_bound`.
 pub fn is_hamming_bound(function: &ScalarUDF) -> bool {
     function.inner().downcast_ref::<hamming_bound::HammingBound>().is_some()
 }
 
-/// The functions of this family.
+/// Returns the functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::from(jaccard::jaccard()),
@@ -124,7 +125,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
     ]
 }
 
-/// Two sets, whatever the lists are made of.
+/// Returns the types of two set arguments, whatever the items of the lists are.
 fn coerce_two_sets(function: &str, given: &[DataType]) -> Result<Vec<DataType>> {
     let [a, b] = take_function_args(function, given)?;
     Ok(vec![coerce_set(function, a)?, coerce_set(function, b)?])
@@ -141,7 +142,7 @@ fn map_two_sets<T, A: FromIterator<Option<T>>>(
     Ok((0..a.len()).map(|i| each(left.row(i, &mut left_scratch)?, right.row(i, &mut right_scratch)?)).collect())
 }
 
-/// How many elements two sets, each of ascending elements, have in common.
+/// Returns the number of elements that two sets, each of ascending elements, have in common.
 pub fn count_common(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -153,7 +154,7 @@ pub fn count_common(a: &[u64], b: &[u64]) -> usize {
     common
 }
 
-/// The elements that two sets have in common, in ascending order.
+/// Returns the elements that two sets have in common, in ascending order.
 pub(crate) fn common_elements<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = u64> + use<'a> {
     let mut rest = b;
     a.iter().copied().filter(move |element| {

@@ -1,9 +1,9 @@
-//! Sets as bytes. A row of a list is copied with all its elements whenever it is joined, one of a binary view as a
-//! pointer; so a similarity join, which meets every set once for each element of its prefix, carries packed sets.
+//! Sets as bytes. A join copies a row of a list with all its elements, but a row of a binary view as a pointer. So a
+//! similarity join, which meets every set once for each element of its prefix, carries packed sets.
 
-/// A packed list: its values, eight bytes each, least first. A list that is no set (not ascending, repeats, NULLs) has a
-/// tail, so that it can be unpacked as it was: a byte for each element that says whether it is not NULL, zeros to the
-/// next multiple of eight, and a last byte 1.
+/// A packed list: its values, eight bytes each, least first. A list that is no set (not ascending, repeats, NULLs) has
+/// a tail, so that it can be unpacked as it was: a byte for each element that is 1 if the element is not NULL, zeros to
+/// the next multiple of eight, and a last byte 1.
 #[derive(Clone, Copy)]
 pub(crate) struct PackedSet<'a> {
     values: &'a [u8],
@@ -21,7 +21,7 @@ impl<'a> PackedSet<'a> {
         Self { values, valid: Some(&tail[..n]) }
     }
 
-    /// Whether the list is a set: ascending, without repeats and NULLs.
+    /// Returns true if the list is a set: ascending, without repeats and NULLs.
     pub(crate) fn is_set(self) -> bool {
         self.valid.is_none()
     }
@@ -30,7 +30,7 @@ impl<'a> PackedSet<'a> {
         self.values.chunks_exact(8).map(|chunk| chunk.try_into().map_or(0, u64::from_le_bytes))
     }
 
-    /// For each value whether it is not NULL.
+    /// Returns true for each value that is not NULL.
     pub(crate) fn valid(self) -> impl Iterator<Item = bool> + use<'a> {
         let n = self.values.len() / 8;
         (0..n).map(move |i| self.valid.is_none_or(|valid| valid[i] == 1))

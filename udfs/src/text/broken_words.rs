@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-/// A text with the words whole that are broken at the ends of its lines.
+/// A text in which the words that were broken at line ends are whole.
 pub(super) struct Joined {
     pub(super) text: String,
-    /// Where something was cut out of what there is now, ascending, and how many bytes were cut out up to there.
+    /// The places in `text` where bytes were cut out, ascending, each with the number of bytes cut out up to there.
     cuts: Vec<(usize, usize)>,
 }
 
 impl Joined {
     /// Joins the broken words of `text`; `None` if there are none.
     ///
-    /// A word is broken by a hyphen between two letters, of which the second is no capital, with the end of a line behind it and
-    /// white space around that: `-`, the soft hyphen (U+00AD), and those of old prints, `¬` and `⸗`.
+    /// A word is broken if a hyphen stands between two letters, the second letter is no capital, and a line end with
+    /// optional white space around it follows the hyphen. Hyphens are `-`, the soft hyphen (U+00AD), and those of old
+    /// prints, `¬` and `⸗`.
     pub(super) fn try_new(text: &str) -> Option<Self> {
         let mut joined = Self { text: String::new(), cuts: Vec::new() };
         let (mut at, mut cut) = (0, 0);
@@ -31,18 +32,18 @@ impl Joined {
         Some(joined)
     }
 
-    /// Where a range of the joined text stands in the text as it was.
+    /// Returns the range of the original text for a range of the joined text.
     pub(super) fn place(&self, range: Range<usize>) -> Range<usize> {
         let cut_before = |place: usize| {
             let next = self.cuts.partition_point(|(at, _)| *at < place);
             next.checked_sub(1).map_or(0, |last| self.cuts[last].1)
         };
-        // What begins where something was cut out begins behind it.
+        // A range that begins where bytes were cut out begins behind them.
         range.start + cut_before(range.start + 1)..range.end + cut_before(range.end)
     }
 }
 
-/// The hyphen and the white space with the end of a line at `line_end` that break a word, if they do.
+/// Returns the hyphen and the white space around the line end at `line_end` if they break a word.
 fn break_at(text: &str, line_end: usize) -> Option<Range<usize>> {
     let is_blank = |c: char| c.is_whitespace() && c != '\n';
     let line = text[..line_end].trim_end_matches(is_blank);

@@ -33,7 +33,7 @@ use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
 use crate::arguments::{TokenRow, Tokens, text_array};
 
-/// The functions of this family.
+/// Returns the functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::from(sentences::Sentences::default()),
@@ -49,7 +49,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
     ]
 }
 
-/// What cuts texts into segments. It looks up its models when it is made, which takes longer than to cut a few words.
+/// Returns the segmenter of texts. It loads its models once, which takes longer than to segment a few words.
 fn segmenter() -> WordSegmenterBorrowed<'static> {
     static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
         LazyLock::new(|| WordSegmenter::new_auto(Default::default()));
@@ -61,7 +61,7 @@ pub(crate) fn each_word(text: &str, mut found: impl FnMut(Range<usize>)) {
     words::words(text, &mut found);
 }
 
-/// Calls `found` with the range of each segment of `text`, the words and what stands between them, in order and without
+/// Calls `found` with the range of each segment of `text`, the words and the text between them, in order and without
 /// gaps.
 pub(crate) fn each_segment(text: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = 0;
@@ -110,7 +110,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Lists for the rows of a column of texts: NULL where the text is.
+    /// Creates the lists for the rows of a column of texts; a list is NULL where the text is.
     fn new(function: &'static str, texts: &StringViewArray) -> Self {
         Self::with_nulls(function, texts.len(), texts.nulls().cloned())
     }
@@ -121,7 +121,7 @@ impl Lists {
         Self { function, ends, nulls }
     }
 
-    /// Ends the list of a row, when all lists so far have `items` items.
+    /// Ends the list of a row. `items` is the number of items in all lists so far.
     pub(crate) fn end_row(&mut self, items: usize) -> Result<()> {
         let Ok(end) = i32::try_from(items) else {
             return exec_err!(
@@ -141,7 +141,7 @@ impl Lists {
     }
 }
 
-/// A list of tokens for each text: `cut` calls its second argument with the range of each token.
+/// Returns a list of tokens for each text. `cut` calls its second argument with the range of each token.
 fn tokenize(
     function: &'static str,
     text: &ColumnarValue,
@@ -161,8 +161,8 @@ fn tokenize(
     Ok(ColumnarValue::Array(Arc::new(lists.finish(Arc::new(pieces.finish()?))?)))
 }
 
-/// A list of tokens for each list of tokens, NULL for NULL: `make` adds the parts that stay of a row's tokens, which share
-/// their text with the argument.
+/// Returns a list of tokens for each list of tokens, NULL for NULL. `make` adds the parts of a row's tokens that stay,
+/// which share their text with the argument.
 pub(crate) fn tokens_of_tokens(
     function: &'static str,
     tokens: &ArrayRef,

@@ -13,7 +13,7 @@ use icu_properties::props::DefaultIgnorableCodePoint;
 use super::broken_words::Joined;
 use crate::arguments::{coerce_text, constant_language, text_array};
 
-/// `normalize(text [, language])`: one spelling for what reads the same.
+/// `normalize(text [, language])`: one spelling for texts that read the same.
 #[user_doc(
     doc_section(label = "Text"),
     description = "A text in one spelling, so that copies compare equal that differ in nothing a reader minds:\n\n\
@@ -98,17 +98,17 @@ impl ScalarUDFImpl for Normalize {
     }
 }
 
-/// How letters lose their case.
+/// The rules by which letters are folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Casing {
-    /// In no language in particular.
+    /// The rules of no language in particular.
     Root,
-    /// `I` is the capital of `ı`, and `İ` that of `i`.
+    /// The rules of Turkic languages: `I` is the capital of `ı`, and `İ` the capital of `i`.
     Turkic,
 }
 
 impl Casing {
-    /// That of a language, given by the primary subtag of its tag.
+    /// Returns the casing of a language, given by the primary subtag of its tag.
     pub(crate) fn of_language(language: &str) -> Self {
         match language {
             "tr" | "tur" | "az" | "aze" => Self::Turkic,
@@ -132,17 +132,17 @@ fn normalize_all(texts: &StringViewArray, casing: Casing) -> StringViewArray {
     normalized.finish()
 }
 
-/// Puts the normal form of `text`, in no language in particular, into `normalized`.
+/// Replaces the content of `normalized` with the normal form of `text`, in no language in particular.
 pub(crate) fn normalize(text: &str, normalized: &mut String) {
     normalize_in(text, Casing::Root, normalized);
 }
 
-/// Puts the normal form of `text` into `normalized`.
+/// Replaces the content of `normalized` with the normal form of `text`.
 pub(crate) fn normalize_in(text: &str, casing: Casing, normalized: &mut String) {
     normalized.clear();
     let joined = Joined::try_new(text);
     let text = joined.as_ref().map_or(text, |joined| joined.text.as_str());
-    // White space of ASCII keeps what is before it from what is after it, by every rule.
+    // No rule looks across ASCII white space, so the text can be split there.
     let mut rest = text;
     while let Some(far) = rest.bytes().position(|byte| !byte.is_ascii()) {
         let start = rest[..far].rfind(is_ascii_space).unwrap_or(0);
@@ -158,7 +158,8 @@ fn is_ascii_space(c: char) -> bool {
     matches!(c, ' ' | '\t'..='\r')
 }
 
-/// Where ASCII begins again for a while, after white space, in a text with a letter at `far` that is not of ASCII.
+/// Returns the start of the white space behind which a longer stretch of ASCII begins. The letter at `far` is not
+/// ASCII.
 fn end_of_unicode(text: &str, far: usize) -> usize {
     const A_WHILE: usize = 64;
     let mut end = far;
@@ -172,9 +173,9 @@ fn end_of_unicode(text: &str, far: usize) -> usize {
     }
 }
 
-/// What [`normalize_unicode`] does, for ASCII.
+/// Normalizes ASCII as [`normalize_unicode`] does.
 fn normalize_ascii(text: &str, casing: Casing, normalized: &mut String) {
-    // No other letter of ASCII is folded in another way.
+    // `I` is the only ASCII letter that is folded differently.
     if casing == Casing::Turkic && text.contains('I') {
         return normalize_unicode(text, casing, normalized);
     }
@@ -203,11 +204,11 @@ fn normalize_unicode(text: &str, casing: Casing, normalized: &mut String) {
         if !c.is_whitespace() && (c.is_control() || (!c.is_ascii() && ignorable.contains(c))) {
             continue;
         }
-        // Before NFKC, which has a space and a combining accent for an acute accent that stands for an apostrophe.
+        // Before NFKC, which turns an acute accent used as an apostrophe into a space and a combining accent.
         push_unified(c, &mut kept);
     }
     let mut folded = fold(&nfkc.normalize(&kept), casing);
-    // Folding can undo NFKC, as it does for an iota below: once more, and both hold.
+    // Folding can undo NFKC, as with an iota subscript. After a second round both hold.
     if !nfkc.is_normalized(&folded) {
         folded = fold(&nfkc.normalize(&folded), casing);
     }
@@ -234,7 +235,7 @@ fn fold(text: &str, casing: Casing) -> String {
     .into_owned()
 }
 
-/// Adds a character, or what stands for it in ASCII.
+/// Adds a character, or its ASCII replacement.
 fn push_unified(c: char, text: &mut String) {
     match c {
         '‘' | '’' | '‚' | '‛' | '‹' | '›' | '′' | '‵' | '´' | '『' | '』' => text.push('\''),
@@ -259,7 +260,7 @@ mod tests {
         normal_in(text, Casing::Root)
     }
 
-    /// The text with its broken words whole.
+    /// Returns the text with its broken words joined.
     fn joined(text: &str) -> String {
         Joined::try_new(text).map_or_else(|| text.to_owned(), |joined| joined.text)
     }

@@ -1,4 +1,4 @@
-//! `paragraphs(text)`: the paragraphs of a text, and where they stand.
+//! `paragraphs(text)`: the paragraphs of a text, and their places.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use datafusion_macros::user_doc;
 use super::sentences::{fields_of, lists_of};
 use crate::arguments::{coerce_text, text_array};
 
-/// `paragraphs(text)`: the paragraphs of a text, and where they stand.
+/// `paragraphs(text)`: the paragraphs of a text, and their places.
 #[user_doc(
     doc_section(label = "Text"),
     description = "The paragraphs of a text in order: what blank lines part, lines with nothing but white space. A paragraph begins with \
@@ -45,7 +45,7 @@ impl Default for Paragraphs {
     }
 }
 
-/// The fields of a paragraph.
+/// Returns the fields of a paragraph.
 fn paragraph_fields() -> Fields {
     fields_of("paragraph")
 }
@@ -79,7 +79,7 @@ impl ScalarUDFImpl for Paragraphs {
     }
 }
 
-/// The places of the paragraphs in bytes.
+/// Returns the places of the paragraphs in bytes.
 fn split(text: &str) -> Vec<Range<usize>> {
     let mut paragraphs: Vec<Range<usize>> = Vec::new();
     let (mut at, mut goes_on) = (0, false);

@@ -1,13 +1,13 @@
-//! Where sentences end.
+//! The ends of sentences.
 //!
 //! Unicode's default (UAX #29, as `icu_segmenter` has it) breaks after `Dr.` and inside URLs, at every line break, and
 //! on the wrong side of a Chinese opening quote. So [`split`] looks at every *gap*, a place where a sentence may end:
-//! after terminators with the quotes and brackets that close there, and at line breaks. [`RULES`] are asked in order;
-//! the first that has an answer decides, and where none has one, UAX #29 does. A few rules read the lists of the text's
-//! language, which stand in `languages/`.
+//! after terminators with the quotes and brackets that close there, and at line breaks. [`RULES`] are asked in order,
+//! and the first rule with an answer decides. If no rule has one, UAX #29 decides. A few rules read the lists of the
+//! text's language in `languages/`.
 //!
-//! What is looked at around a gap is either bounded or belongs to that gap alone, so that the time is linear in the
-//! text whatever the text is.
+//! The text that is examined around a gap is either bounded or belongs to that gap alone. So the time is linear in the
+//! text, whatever the text is.
 
 use std::ops::Range;
 
@@ -21,16 +21,16 @@ use super::languages::{Language, LanguageChoice};
 
 mod in_language;
 
-/// A rule about where sentences end, with examples that a test checks.
+/// A rule about the ends of sentences, with examples that a test checks.
 #[derive(Clone, Copy)]
 pub struct Rule {
-    /// What the rule is called.
+    /// The name of the rule.
     pub name: &'static str,
-    /// What it says.
+    /// The text of the rule.
     pub says: &'static str,
     /// Texts and their sentences.
     pub examples: &'static [(&'static str, &'static [&'static str])],
-    /// The answer at a gap. A rule without this one is a part of how gaps are found, or of UAX #29.
+    /// The function that answers at a gap. A rule without one describes how gaps are found, or UAX #29.
     decide: Option<fn(&Gap<'_>) -> Option<Verdict>>,
 }
 
@@ -41,7 +41,7 @@ enum Verdict {
 }
 use Verdict::{Break, Join};
 
-/// The rules of `sentences(text)`, in the order in which they are asked.
+/// Returns the rules of `sentences(text)`, in the order in which they are asked.
 pub fn sentence_rules() -> &'static [Rule] {
     RULES
 }
@@ -343,26 +343,26 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// Titles end no sentence; with a capital only, since some are words or other abbreviations without one. Like all
-/// word lists here in lower case and in order.
+/// Titles, which end no sentence. They count with a capital only, since some are words or other abbreviations without
+/// one. Like all word lists here, this list is in lower case and in order.
 const TITLES: &[&str] = &[
     "adm", "brig", "capt", "cmdr", "col", "cpl", "cpt", "dr", "fr", "frl", "gen", "gov", "herr", "hon", "hr", "lt",
     "maj", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mx", "pfc", "pres", "prof", "profs", "pvt", "rep", "reps",
     "rev", "sen", "sens", "sgt", "sir", "sra", "srta", "supt",
 ];
 
-/// These end no sentence.
+/// Abbreviations that end no sentence.
 const NEVER: &[&str] = &["bzw", "cf", "d.h", "e.g", "eg", "i.e", "ie", "viz", "vs", "z.b"];
 
-/// These end a sentence only before a word that often begins one.
+/// Abbreviations that end a sentence only before a word that often begins one.
 const ABBREVIATIONS: &[&str] = &[
     "al", "apr", "assn", "aug", "ave", "bldg", "blvd", "bros", "co", "corp", "dec", "dept", "ed", "eds", "esp", "esq",
     "est", "excl", "feb", "ft", "gmbh", "govt", "hrsg", "ibid", "inc", "incl", "inst", "intl", "jan", "jr", "jun",
     "ltd", "mt", "nov", "oct", "prov", "rd", "resp", "sep", "sept", "sr", "st", "trans", "univ",
 ];
 
-/// These end no sentence before a digit, and the second list neither before a capital or a Roman number that stands
-/// alone.
+/// Abbreviations that end no sentence before a digit. Those of the second list do not end one before a capital or a
+/// Roman number that stands alone, either.
 const BEFORE_DIGITS: &[&str] = &[
     "abs", "approx", "bd", "ca", "ed", "ext", "jg", "jul", "ll", "lot", "mar", "no", "nos", "nr", "p", "pp", "tel",
     "ver",
@@ -372,7 +372,7 @@ const BEFORE_NUMBERS: &[&str] = &[
     "sec", "secs", "sect", "tab", "vol", "vols",
 ];
 
-/// Words that often begin a sentence and are rarely a name, as they stand there.
+/// Words that often begin a sentence and are rarely a name, in their exact spelling.
 #[rustfmt::skip]
 const STARTERS: &[&str] = &[
     "A", "About", "According", "After", "All", "Also", "Although", "Among", "An", "And", "Another", "Any", "As",
@@ -389,11 +389,11 @@ const STARTERS: &[&str] = &[
     "With", "Within", "Without", "Would", "Yes", "Yet", "You", "Your",
 ];
 
-/// How far around a gap a word, or what may be a URL, is looked at, in characters.
+/// The number of characters around a gap that are examined for a word, and for a possible URL.
 const WORD: usize = 24;
 const ADDRESS: usize = 80;
 
-/// Lines over this many columns are not wrapped.
+/// The greatest width in columns of a wrapped line.
 const WRAPPED: usize = 140;
 
 /// A place where a sentence may end: `… text[mark..stop] text[stop..end]` white space `text[start..] …`.
@@ -401,25 +401,25 @@ struct Gap<'a> {
     text: &'a str,
     /// The language of the text, if it has rules of its own.
     language: Option<&'static Language>,
-    /// Where the sentence begins that may end here.
+    /// The start of the sentence that may end here.
     sentence: usize,
-    /// Where the terminators begin; `stop` if there are none.
+    /// The start of the terminators; `stop` if there are none.
     mark: usize,
-    /// After the terminators.
+    /// The end of the terminators.
     stop: usize,
-    /// After the signs that close; the end of the sentence if it ends here.
+    /// The end of the closing signs, which is the end of the sentence if it ends here.
     end: usize,
     /// The start of the next sentence if this one ends here.
     start: usize,
-    /// How many line breaks are in the white space.
+    /// The number of line breaks in the white space.
     lines: usize,
-    /// If there is a single one, what stands around it.
+    /// The line before the gap, if the white space has a single line break.
     line: Option<Line>,
-    /// Whether UAX #29 breaks here.
+    /// True if UAX #29 breaks here.
     unicode: bool,
 }
 
-/// A line, and the paragraph it stands in.
+/// A line, and its paragraph.
 #[derive(Clone, Copy)]
 struct Line {
     start: usize,
@@ -427,7 +427,7 @@ struct Line {
     paragraph: Paragraph,
 }
 
-/// The lines up to a blank one, measured.
+/// The measures of the lines up to a blank one.
 #[derive(Clone, Copy, Default)]
 struct Paragraph {
     end: usize,
@@ -435,7 +435,7 @@ struct Paragraph {
     unwrapped: bool,
 }
 
-/// What the next sentence would begin with.
+/// The kind of character that the next sentence would begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Initial {
     Lower,
@@ -451,7 +451,7 @@ impl<'a> Gap<'a> {
         &self.text[self.mark..self.stop]
     }
 
-    /// Whether nothing but one full stop ends here.
+    /// Returns true if the terminator is a single full stop.
     fn is_full_stop(&self) -> bool {
         self.terminators() == "."
     }
@@ -464,7 +464,7 @@ impl<'a> Gap<'a> {
         &self.text[self.sentence..self.mark]
     }
 
-    /// The letters and inner full stops right before the terminator; empty if there are too many to be a word.
+    /// Returns the letters and inner full stops right before the terminator; empty if there are too many to be a word.
     fn word_before(&self) -> &'a str {
         let before = self.before();
         let mut start = before.len();
@@ -480,14 +480,14 @@ impl<'a> Gap<'a> {
         before[start..].trim_start_matches('.')
     }
 
-    /// Whether a sentence is closed here, rather than a bracket within one.
+    /// Returns true if the signs here close a sentence, rather than a bracket within one.
     fn is_closed(&self) -> bool {
         let signs = &self.text[self.stop..self.end];
         let bracket = signs.chars().all(|c| matches!(c, ')' | ']'));
         !signs.is_empty() && (!bracket || self.text[self.sentence..].starts_with(is_opening))
     }
 
-    /// What follows, without the signs that open it.
+    /// Returns the text after the gap, without the signs that open it.
     fn after(&self) -> &'a str {
         let mut rest = &self.text[self.start..];
         for _ in 0..4 {
@@ -503,20 +503,20 @@ impl<'a> Gap<'a> {
         self.after().chars().next().map_or(Initial::Other, initial_of)
     }
 
-    /// The letters that follow, as many as a word may have.
+    /// Returns the letters that follow, at most as many as a word may have.
     fn word_after(&self) -> &'a str {
         let after = self.after();
         let end = after.chars().take(WORD).take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
         &after[..end]
     }
 
-    /// Whether the next word often begins a sentence and is no initial.
+    /// Returns true if the next word often begins a sentence and is no initial.
     fn starter_follows(&self) -> bool {
         let word = self.word_after();
         STARTERS.binary_search(&word).is_ok() && !self.after()[word.len()..].starts_with('.')
     }
 
-    /// Whether the gap is inside a URL, an e-mail address, a path or a dotted name.
+    /// Returns true if the gap is inside a URL, an e-mail address, a path or a dotted name.
     fn is_in_address(&self) -> bool {
         let odd = |c| matches!(c, '/' | '\\' | '@' | '_' | '=' | '&');
         let mut behind = '.';
@@ -767,11 +767,11 @@ impl Lower {
 /// A bullet or list number.
 struct ListSign {
     length: usize,
-    /// Whether it is a single capital with a full stop, as an initial is.
+    /// True if the sign is a single capital with a full stop, like an initial.
     letter: bool,
 }
 
-/// The bullet or list number that a line begins with: `•`, `-`, `##`, `1.`, `2.1.`, `(a)`, `iv)`, `一、`, `第二条`.
+/// Returns the bullet or list number that a line begins with: `•`, `-`, `##`, `1.`, `2.1.`, `(a)`, `iv)`, `一、`, `第二条`.
 fn list_sign(line: &str) -> Option<ListSign> {
     let sign = |length| ListSign { length, letter: false };
     let spaced = |length: usize| line[length..].chars().next().is_none_or(char::is_whitespace);
@@ -828,7 +828,7 @@ fn has_word(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// How many line breaks a character is: U+2029 is a blank line.
+/// Returns the number of line breaks that a character counts for: U+2029 is a blank line.
 fn breaks_line(c: char) -> usize {
     match c {
         '\n' | '\r' | '\u{85}' | '\u{2028}' => 1,
@@ -837,7 +837,7 @@ fn breaks_line(c: char) -> usize {
     }
 }
 
-/// The line breaks in white space; CR LF is one.
+/// Returns the number of line breaks in white space; CR LF is one.
 fn count_lines(white: &str) -> usize {
     white.chars().map(breaks_line).sum::<usize>() - white.matches("\r\n").count()
 }
@@ -852,7 +852,7 @@ fn is_opening(c: char) -> bool {
     }
 }
 
-/// Whether a sign closes wherever it stands.
+/// Returns true if a sign closes wherever it stands.
 fn is_closing(c: char) -> bool {
     match c {
         ')' | ']' | '}' | '”' | '’' | '»' | '›' => true,
@@ -865,7 +865,7 @@ fn is_closing(c: char) -> bool {
     }
 }
 
-/// The length of the terminator at byte `i`, or 0.
+/// Returns the length of the terminator at byte `i`, or 0.
 fn terminator(bytes: &[u8], i: usize) -> usize {
     match bytes[i] {
         b'.' | b'!' | b'?' => 1,
@@ -878,18 +878,18 @@ fn terminator(bytes: &[u8], i: usize) -> usize {
     }
 }
 
-/// The width of a text on a terminal, near enough: Chinese, Japanese and Korean characters are two columns wide.
+/// Returns the approximate width of a text on a terminal: Chinese, Japanese and Korean characters are two columns wide.
 fn columns(text: &str) -> usize {
     text.bytes().map(|b| usize::from(b & 0xC0 != 0x80) + usize::from((0xE3..0xF0).contains(&b))).sum()
 }
 
-/// The sentences of `text`, by the rules of the language that is detected.
+/// Returns the sentences of `text`, by the rules of the language that is detected.
 pub(crate) fn split(text: &str) -> impl Iterator<Item = Range<usize>> {
     split_in(LanguageChoice::Detected, text)
 }
 
-/// The sentences of `text` in order: disjoint ranges of bytes without white space at either end. All that is outside of them
-/// is white space.
+/// Returns the sentences of `text` in order: disjoint ranges of bytes without white space at either end. All text
+/// outside of them is white space.
 pub(crate) fn split_in(language: LanguageChoice, text: &str) -> impl Iterator<Item = Range<usize>> {
     split_by(RULES, text, language.for_text(text))
 }
@@ -918,31 +918,31 @@ fn split_by<'a>(rules: &'a [Rule], text: &'a str, language: Option<&'static Lang
     }
 }
 
-/// What is known up to the gap looked at.
+/// The state of the split up to the current gap.
 struct Splitter<'a> {
     rules: &'a [Rule],
     text: &'a str,
     language: Option<&'static Language>,
-    /// The breaks of Unicode's behind the next one.
+    /// The Unicode breaks behind `next_break`.
     breaks: SentenceBreakIterator<'static, 'a, Utf8>,
     next_break: usize,
-    /// Where the next terminator is, if it is not behind.
+    /// The place of the next terminator, if it is behind `at`.
     next_mark: usize,
-    /// Where the gap looked at last ends.
+    /// The end of the last gap.
     at: usize,
-    /// Where the sentence begins.
+    /// The start of the current sentence.
     sentence: usize,
-    /// Up to here the sentence has no letter or digit, unless it is where the sentence begins.
+    /// The place up to which the sentence has no letter or digit, unless it is the start of the sentence.
     checked: usize,
-    /// Where the line begins, without its indentation.
+    /// The start of the line, without its indentation.
     line: usize,
     paragraph: Paragraph,
-    /// Up to here straight quotes are counted, and whether one is open.
+    /// The place up to which straight quotes are counted. `quoted` is true if one is open there.
     quotes: usize,
     quoted: bool,
-    /// The sentence before, which takes what has no words.
+    /// The previous sentence, to which text without words is added.
     last: Option<Range<usize>>,
-    /// The sentence before that one, if it is still to be given.
+    /// The sentence before `last`, if it is not returned yet.
     done: Option<Range<usize>>,
     ended: bool,
 }
@@ -981,14 +981,14 @@ impl<'a> Splitter<'a> {
         if gap.start == text.len() {
             return self.finish();
         }
-        // A break of Unicode's may be behind signs that open.
+        // A Unicode break may be behind signs that open.
         let reach = text.len() - gap.after().len();
         while self.next_break <= reach && self.next_break < text.len() {
             gap.unicode |= self.next_break > gap.mark;
             self.next_break = self.breaks.next().unwrap_or(text.len());
         }
         self.at = gap.start;
-        // `"No!".` is decided where the last terminator is.
+        // `"No!".` is decided at its last terminator.
         if gap.has_space() || terminator(text.as_bytes(), gap.start) == 0 {
             let verdict = self.rules.iter().filter_map(|rule| rule.decide).find_map(|decide| decide(&gap));
             let ends = verdict.map_or(gap.unicode, |verdict| verdict == Break);
@@ -1012,7 +1012,8 @@ impl<'a> Splitter<'a> {
         self.gap(mark..stop, end..start)
     }
 
-    /// The gap at a break of Unicode's that follows none of our terminators: a line break or another script's terminator.
+    /// Returns the gap at a Unicode break that follows none of our terminators: a line break or another script's
+    /// terminator.
     fn gap_at_break(&mut self, at: usize) -> Gap<'a> {
         let end = self.sentence + self.text[self.sentence..at].trim_end().len();
         let start = self.skip_space(at);
@@ -1048,7 +1049,7 @@ impl<'a> Splitter<'a> {
         self.text.len() - self.text[from..].trim_start().len()
     }
 
-    /// Skips the signs at `from` that close.
+    /// Skips the signs at `from` that close. Returns their end.
     fn close(&mut self, from: usize) -> usize {
         let mut end = from;
         while let Some(c) = self.text[end..].chars().next() {
@@ -1086,7 +1087,7 @@ impl<'a> Splitter<'a> {
         free && (is_closing(sign) || (sign == '"' && self.is_quoted(at)))
     }
 
-    /// Whether a straight quote is open at `at`.
+    /// Returns true if a straight quote is open at `at`.
     fn is_quoted(&mut self, at: usize) -> bool {
         if at > self.quotes {
             let quotes = self.text.as_bytes()[self.quotes..at].iter().filter(|&&b| b == b'"').count();
@@ -1104,14 +1105,14 @@ impl<'a> Splitter<'a> {
         if gap.lines > 0 {
             self.line = gap.start;
             if ends {
-                // A quote that is never closed must not turn the quotes of all paragraphs after it.
+                // A quote that is never closed must not flip the quotes of all later paragraphs.
                 self.quotes = gap.start;
                 self.quoted = false;
             }
         }
     }
 
-    /// Ends the sentence at `end`, unless it has no words and no sentence is before it.
+    /// Ends the sentence at `end`, unless it has no words and no sentence is before it. Returns true if it has ended.
     fn emit(&mut self, end: usize) -> bool {
         if has_word(&self.text[self.checked..end]) {
             self.done = self.last.replace(self.sentence..end);
@@ -1250,7 +1251,7 @@ mod tests {
         );
     }
 
-    /// What took a second at n² steps for 10,000 characters would take hours here.
+    /// Guards against n² steps: an algorithm that took a second for 10,000 characters would take hours here.
     #[test]
     fn the_time_is_linear_on_hostile_text() {
         #[rustfmt::skip]

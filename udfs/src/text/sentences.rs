@@ -11,7 +11,7 @@ use super::sentence_rules::split_in;
 use super::{LanguageChoice, Lists, Pieces};
 use crate::arguments::{coerce_text, constant, keep_constants, text_array};
 
-/// `sentences(text [, language])`: the sentences of a text and where they are.
+/// `sentences(text [, language])`: the sentences of a text and their places.
 #[user_doc(
     doc_section(label = "Text"),
     description = "The sentences of a text in order, and where they are: UAX #29 as ICU has it, with rules of ibid's own \
@@ -105,12 +105,12 @@ impl ScalarUDFImpl for Sentences {
     }
 }
 
-/// The fields of a sentence.
+/// Returns the fields of a sentence.
 pub fn sentence_fields() -> Fields {
     fields_of("sent")
 }
 
-/// The fields of a part of a text: its ordinal, of this name, its place, and its text.
+/// Returns the fields of a part of a text: its ordinal with the given name, its place, and its text.
 pub(super) fn fields_of(ordinal: &str) -> Fields {
     let number = |name| Field::new(name, DataType::Int32, true);
     Fields::from(vec![
@@ -128,12 +128,13 @@ fn choice(value: &ColumnarValue) -> Result<LanguageChoice> {
     LanguageChoice::of(constant("sentences", "language", value)?.try_as_str().flatten().unwrap_or_default())
 }
 
-/// The lists of sentences of `texts`.
+/// Returns the lists of sentences of `texts`.
 fn sentences(texts: &StringViewArray, language: LanguageChoice) -> Result<ArrayRef> {
     lists_of("sentences", texts, &sentence_fields(), |text| split_in(language, text).collect())
 }
 
-/// The lists of the parts of `texts` that `split` gives, each with its ordinal and its place, for the function `name`.
+/// Returns the lists of the parts of `texts` that `split` gives, each with its ordinal and its place, for the function
+/// `name`.
 pub(super) fn lists_of(
     name: &'static str,
     texts: &StringViewArray,
@@ -151,8 +152,8 @@ pub(super) fn lists_of(
     Ok(Arc::new(lists.finish(Arc::new(found.finish(fields)?))?))
 }
 
-/// Calls `give` with the sentences of `texts` as the function `sentences` has them, in order, `most` at a time: the row of
-/// each, and what there is to know of it. However many a text has, no more are in memory.
+/// Calls `give` with the sentences of `texts` as the function `sentences` returns them, in order, at most `most` at a
+/// time: the row of each sentence, and its fields. No more sentences are in memory, however many a text has.
 pub fn each_sentences<E: From<DataFusionError>>(
     texts: &StringViewArray,
     language: LanguageChoice,
@@ -174,12 +175,12 @@ pub fn each_sentences<E: From<DataFusionError>>(
     if rows.is_empty() { Ok(()) } else { give(rows, found.finish(&sentence_fields())?) }
 }
 
-/// The places of the sentences of a text.
+/// Returns the places of the sentences of a text.
 fn cut(text: &str, language: LanguageChoice) -> Result<impl Iterator<Item = [usize; 5]>> {
     placed("sentences", text, split_in(language, text))
 }
 
-/// The places of the parts of a text: their ordinals, where they begin and end in characters, and in bytes.
+/// Returns the places of the parts of a text: their ordinals, and their starts and ends in characters and in bytes.
 fn placed(
     name: &str,
     text: &str,
@@ -212,7 +213,7 @@ impl<'a> Found<'a> {
         Self { offsets: Offsets::default(), pieces: Pieces::new(texts) }
     }
 
-    /// Adds the sentence of this place in `text`, which is the text of row `row`.
+    /// Adds the sentence at `place` in `text`, which is the text of row `row`.
     fn push(&mut self, row: usize, text: &str, place: [usize; 5]) {
         let [.., start, end] = place;
         self.offsets.push(place);
@@ -285,7 +286,7 @@ mod tests {
         sentences(texts, language).unwrap().as_list::<i32>().clone()
     }
 
-    /// The sentences that the function gives for `arguments`, or its error.
+    /// Returns the sentences that the function gives for `arguments`, or its error.
     fn call(arguments: Vec<ColumnarValue>) -> Result<Vec<String>, String> {
         let field = |name| Arc::new(Field::new(name, DataType::Utf8, true));
         let function = Sentences::default();
@@ -363,7 +364,7 @@ mod tests {
             "\u{feff}One.\r\n\r\nTwo\u{301}.",
             "a text that is longer than an inlined view. And so is its second sentence.",
         ];
-        // A slice, so that rows and views do not begin at 0.
+        // The column is a slice, so that rows and views do not begin at 0.
         let column = StringViewArray::from_iter_values(["before"].into_iter().chain(texts)).slice(1, texts.len());
         let lists = lists(&column);
         for (i, text) in texts.iter().enumerate() {

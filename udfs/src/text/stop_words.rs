@@ -11,10 +11,10 @@ use super::each_word;
 use super::normalize::{Casing, normalize_in};
 use crate::arguments::{coerce_text, constant_language, one_list, tokens_type};
 
-/// The languages whose list is Snowball's.
+/// The languages with a list of Snowball.
 const LANGUAGES: [&str; 14] = ["da", "de", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt", "ru", "sv", "tr"];
 
-/// `stop_words(language)`: the words that a language puts anywhere.
+/// `stop_words(language)`: the words that a language uses in any text.
 #[user_doc(
     doc_section(label = "Text"),
     description = "The words of a language that tell nothing of what a text is about, such as articles, pronouns and \
@@ -91,7 +91,7 @@ impl ScalarUDFImpl for StopWords {
     }
 }
 
-/// The stop words of a language in their normal form, ascending and distinct.
+/// Returns the stop words of a language in their normal form, ascending and distinct.
 fn stop_words(language: &str) -> Option<Vec<String>> {
     let casing = Casing::of_language(language);
     let listed = LANGUAGES.contains(&language).then(|| stop_words::lookup(language))??;
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(stop_words(""), None);
     }
 
-    /// Signatures are stored, so what goes into them does not change with a dependency.
+    /// Signatures are stored, so the words that they are computed from must not change with a dependency.
     #[test]
     fn the_lists_are_always_the_same() {
         let lists = LANGUAGES.map(|language| (language, stop_words(language).unwrap()));

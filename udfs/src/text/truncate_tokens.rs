@@ -73,7 +73,7 @@ impl ScalarUDFImpl for TruncateTokens {
     }
 }
 
-/// The lists of `tokens` with the first `n` characters of each.
+/// Returns the lists of `tokens` with the first `n` characters of each.
 fn truncate_tokens(tokens: &ArrayRef, n: usize) -> Result<ArrayRef> {
     let items = Tokens::try_new(tokens)?.items();
     // No token has more characters than bytes.
@@ -87,7 +87,7 @@ fn truncate_tokens(tokens: &ArrayRef, n: usize) -> Result<ArrayRef> {
     })
 }
 
-/// The first `n` characters of `token`.
+/// Returns the first `n` characters of `token`.
 fn start_of(token: &str, n: usize) -> &str {
     match token.char_indices().nth(n) {
         Some((end, _)) => &token[..end],

@@ -83,7 +83,7 @@ impl ScalarUDFImpl for WithoutTokens {
     }
 }
 
-/// The lists of `tokens` without `stop_words`.
+/// Returns the lists of `tokens` without `stop_words`.
 fn without_tokens(tokens: &ArrayRef, stop_words: &HashSet<&str>) -> Result<ArrayRef> {
     if stop_words.is_empty() && Tokens::try_new(tokens)?.items().null_count() == 0 {
         return Ok(Arc::clone(tokens));

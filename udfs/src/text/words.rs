@@ -69,7 +69,8 @@ impl ScalarUDFImpl for Words {
     }
 }
 
-/// Calls `found` with the range of each word of `text`. One that is broken at the end of a line is one word, hyphen and all.
+/// Calls `found` with the range of each word of `text`. A word that is broken at the end of a line is one word, with
+/// its hyphen.
 pub(super) fn words(text: &str, found: &mut dyn FnMut(Range<usize>)) {
     match Joined::try_new(text) {
         Some(joined) => words_of_whole(&joined.text, &mut |word| found(joined.place(word))),
@@ -77,10 +78,10 @@ pub(super) fn words(text: &str, found: &mut dyn FnMut(Range<usize>)) {
     }
 }
 
-/// The same of a text in which no word is broken.
+/// Calls `found` with the range of each word of a text without broken words.
 ///
-/// Stretches of ASCII take a short way, which knows the few rules that matter there. A stretch ends at a space, across which no
-/// rule looks.
+/// Stretches of ASCII take a fast path, which knows the few rules that matter there. A stretch ends at a space, across
+/// which no rule looks.
 fn words_of_whole(text: &str, found: &mut dyn FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let mut start = 0;
@@ -110,7 +111,7 @@ fn words_of_any(text: &str, stretch: Range<usize>, found: &mut dyn FnMut(Range<u
     }
 }
 
-/// As [`words_of_any`], of ASCII: UAX #29, WB5 to WB13b.
+/// Calls `found` as [`words_of_any`] does, for ASCII: UAX #29, WB5 to WB13b.
 fn words_of_ascii(bytes: &[u8], stretch: Range<usize>, found: &mut dyn FnMut(Range<usize>)) {
     let bytes = &bytes[..stretch.end];
     let mut at = stretch.start;

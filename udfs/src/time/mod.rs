@@ -1,10 +1,10 @@
-//! Times: when a document came, in whatever form that is said.
+//! Times: the time of a document, in whatever form it is given.
 
 mod time_of;
 
 use datafusion_expr::ScalarUDF;
 
-/// The functions of this family.
+/// Returns the functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![ScalarUDF::from(time_of::TimeOf::default())]
 }

@@ -126,7 +126,7 @@ const DAY: i64 = 24 * 60 * 60;
 /// The days of 400 years of the Gregorian calendar, after which it begins anew.
 const DAYS_OF_400_YEARS: i64 = 146_097;
 
-/// The most seconds on either side of 1970: so many can be counted in microseconds, there and back.
+/// The most seconds on either side of 1970 that can be counted in microseconds, there and back.
 const MOST_SECONDS: f64 = 9e12;
 
 #[expect(

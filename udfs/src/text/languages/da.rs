@@ -1,4 +1,4 @@
-//! Danish, with what Norwegian shares.
+//! Danish, with the lists that Norwegian shares.
 
 use super::{EMPTY, Language};
 

@@ -8,18 +8,19 @@ use hashbrown::HashMap;
 use super::others::OTHERS;
 use super::{LANGUAGES, Language, language};
 
-/// The part of a text that is read, in bytes: all of a short text, otherwise windows that are spread over it.
+/// The size in bytes and the number of the windows of a text that are read. They are spread over a long text; a short
+/// text is read whole.
 const WINDOW: usize = 250;
 const WINDOWS: usize = 4;
 
-/// The fewest frequent words that tell a language, and how many more it must have than any other.
+/// The fewest frequent words that identify a language, and its least lead over any other language.
 const LEAST_WORDS: u32 = 3;
 const LEAST_LEAD: u32 = 2;
 
-/// One in so many words must be a frequent one.
+/// The most words of a text for each frequent word.
 const MOST_WORDS_A_HIT: u32 = 8;
 
-/// The fewest kana that tell Japanese, and how many letters there may be to one of them: Chinese quotes a few kana.
+/// The fewest kana that identify Japanese, and the most letters for each kana: Chinese text may quote a few kana.
 const LEAST_KANA: u32 = 3;
 const MOST_LETTERS_A_KANA: u32 = 4;
 
@@ -55,10 +56,11 @@ static FREQUENT: LazyLock<Frequent> = LazyLock::new(|| {
     frequent
 });
 
-/// Detects the language of a text, if it is clearly one that has rules of its own for where sentences end.
+/// Detects the language of a text, if the text is clearly in a language that has its own rules for the ends of
+/// sentences.
 ///
-/// English, Chinese, any other language, and text that is too short or mixed give `None`. The time is bounded: of a long text
-/// a thousand bytes are read.
+/// Returns `None` for English, Chinese, any other language, and text that is too short or mixed. The time is bounded: a
+/// thousand bytes of a long text are read.
 pub fn language_of(text: &str) -> Option<&'static Language> {
     let mut counts = Counts::default();
     if text.len() <= WINDOWS * WINDOW {
@@ -71,7 +73,7 @@ pub fn language_of(text: &str) -> Option<&'static Language> {
     counts.language()
 }
 
-/// The window of a text at `start`, between characters.
+/// Returns the window of a text at `start`, between characters.
 fn window(text: &str, start: usize) -> Range<usize> {
     text.floor_char_boundary(start)..text.floor_char_boundary(start + WINDOW)
 }
@@ -79,11 +81,11 @@ fn window(text: &str, start: usize) -> Range<usize> {
 /// A word that is being read.
 #[derive(Default)]
 struct Reading {
-    /// Its first bytes.
+    /// The first bytes of the word.
     word: Word,
-    /// Its length in bytes.
+    /// The length of the word in bytes.
     length: u32,
-    /// The languages that its letters tell.
+    /// The languages that the letters of the word indicate.
     of_letters: Set,
 }
 
@@ -96,7 +98,7 @@ impl Reading {
 
 #[derive(Default)]
 struct Counts {
-    /// The number of frequent words, or of other words with a letter of its own, by language.
+    /// The number of words that count for each language: frequent words, and other words with a letter of the language.
     hits: [u32; ALL],
     words: u32,
     letters: u32,
@@ -230,7 +232,7 @@ mod tests {
         for (expected, text) in paragraphs {
             let found = code(text);
             assert_eq!(found, Some(expected), "{text}");
-            // Windows of a long text tell the same.
+            // The windows of a long text give the same language.
             assert_eq!(code(&format!("{text} ").repeat(100)), found, "{text}");
         }
         assert_eq!(paragraphs.len(), LANGUAGES.len());

@@ -1,4 +1,4 @@
-//! Japanese, which is told by its script.
+//! Japanese, which is detected by its script.
 
 use super::{EMPTY, Language};
 

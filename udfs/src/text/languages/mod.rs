@@ -1,4 +1,4 @@
-//! Abbreviations, ordinals and reporting clauses by language: data for the rules of sentences, one file a language.
+//! Abbreviations, ordinals and reporting clauses by language: data for the rules of sentences, one file per language.
 
 mod da;
 mod de;
@@ -21,11 +21,12 @@ pub use detect::language_of;
 
 use crate::arguments::primary_subtag;
 
-/// A language that has rules of its own for where sentences end.
+/// A language that has its own rules for the ends of sentences.
 ///
-/// The lists of abbreviations leave out the last full stop, and white space after the others: `z.B` is `z. B.` as well as
-/// `z.B.`. They have the case that is looked for: one in lower case may have a capital only where the sentence begins, and
-/// before numbers. All other words are in lower case. The lists are in the order of their bytes.
+/// The lists of abbreviations omit the last full stop, and white space after the other full stops: `z.B` matches
+/// `z. B.` as well as `z.B.`. Their case matters: an abbreviation in lower case may have a capital only at the
+/// beginning of a sentence, and before numbers. All other words are in lower case. The lists are in the order of their
+/// bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Language {
     /// The ISO 639-1 code.
@@ -50,21 +51,22 @@ pub struct Language {
     pub(super) starters: &'static [&'static str],
     /// Words before a number that make it an ordinal if another word than one of `starters` follows.
     pub(super) before_ordinals: &'static [&'static str],
-    /// Words that make a number before them an ordinal. Empty where a full stop marks no ordinals.
+    /// Words that make a number before them an ordinal. Empty for a language that does not mark ordinals with a full
+    /// stop.
     pub(super) after_ordinals: &'static [&'static str],
     /// Verbs that begin a reporting clause.
     pub(super) reporting_verbs: &'static [&'static str],
-    /// Particles that go on after a quotation, without a space.
+    /// Particles that continue the sentence after a quotation, without a space.
     pub(super) quoting: &'static [&'static str],
     /// Words that begin like one of `quoting`, but begin a sentence.
     pub(super) not_quoting: &'static [&'static str],
-    /// Frequent words of at most 16 bytes, which tell the language.
+    /// Frequent words of at most 16 bytes, by which the language is detected.
     frequent: &'static [&'static str],
-    /// Letters that few other languages have, which tell the language, too.
+    /// Letters that few other languages have, by which the language is detected, too.
     letters: &'static str,
 }
 
-/// A language without any data, which the languages fill in.
+/// A language without any data, the base of all languages.
 const EMPTY: Language = Language {
     code: "",
     name: "",
@@ -85,7 +87,7 @@ const EMPTY: Language = Language {
     letters: "",
 };
 
-/// The languages that have rules of their own, in the order of their names.
+/// The languages that have their own rules, in the order of their names.
 static LANGUAGES: [Language; 12] = [
     da::DANISH,
     nl::DUTCH,
@@ -101,7 +103,7 @@ static LANGUAGES: [Language; 12] = [
     sv::SWEDISH,
 ];
 
-/// Returns the languages that have rules of their own for where sentences end.
+/// Returns the languages that have their own rules for the ends of sentences.
 pub fn languages() -> &'static [Language] {
     &LANGUAGES
 }
@@ -111,7 +113,7 @@ pub(crate) fn language(code: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.code == code)
 }
 
-/// The language whose rules tell where the sentences of a text end.
+/// The language whose rules determine the ends of sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LanguageChoice {
     /// The language of each text, as [`language_of`] detects it.
@@ -127,7 +129,7 @@ impl LanguageChoice {
     ///
     /// # Errors
     ///
-    /// For a language without rules: its text lists those that have some.
+    /// Fails for a language without rules. The message lists the languages with rules.
     pub fn of(code: &str) -> Result<Self> {
         match primary_subtag(code).as_str() {
             "auto" => Ok(Self::Detected),

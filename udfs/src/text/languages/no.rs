@@ -1,4 +1,4 @@
-//! Norwegian, which has the lists of Danish but for what tells it.
+//! Norwegian, which has the lists of Danish except the words that identify it.
 
 use super::Language;
 use super::da::DANISH;

@@ -1,6 +1,7 @@
-//! Languages without rules of their own, so that a text in one of them is not taken for a language that has some.
+//! Languages without their own rules. They are detected so that a text in one of them is not taken for a language with
+//! rules.
 
-/// A language that is detected, but has no rules of its own.
+/// A language that is detected, but has no rules.
 pub(super) struct Other {
     /// Frequent words of at most 16 bytes.
     pub(super) frequent: &'static [&'static str],

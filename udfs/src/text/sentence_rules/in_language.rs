@@ -53,7 +53,7 @@ pub(super) fn ordinal(gap: &Gap<'_>) -> Option<Verdict> {
     joins.then_some(Join)
 }
 
-/// Returns true inside `3. 10. 1990`, after the day or after the month.
+/// Returns true if `number` is the day or the month of a date such as `3. 10. 1990`.
 fn is_in_date(head: &str, number: &str, after: &str) -> bool {
     let within = |number: &str, most: u8| number.parse().is_ok_and(|n: u8| (1..=most).contains(&n));
     let next = &after[..after.bytes().take(5).take_while(u8::is_ascii_digit).count()];
@@ -70,7 +70,7 @@ pub(super) fn abbreviation(gap: &Gap<'_>) -> Option<Verdict> {
         return None;
     }
     let before = PartsBefore::of(gap);
-    // A full stop after this one is the last of the abbreviation.
+    // The abbreviation may go on, so that a later full stop is its last.
     let mut after = String::new();
     for part in parts_after(gap) {
         after.extend([".", part]);
@@ -124,7 +124,7 @@ fn starts_sentence(gap: &Gap<'_>, language: &Language) -> bool {
     is_listed(word, language.starters) && !gap.after()[word.len()..].starts_with('.')
 }
 
-/// Where an abbreviation ends a sentence.
+/// The places where an abbreviation ends a sentence.
 #[derive(Clone, Copy)]
 enum Ends {
     Never,
@@ -135,11 +135,11 @@ enum Ends {
     Often,
 }
 
-/// The word before the terminator with those that belong to an abbreviation with it.
+/// The word before the terminator, and the words before it that may belong to the same abbreviation.
 struct PartsBefore<'a> {
     /// The words without the white space between them.
     text: Cow<'a, str>,
-    /// How many bytes from the end an abbreviation may begin, the fewest first.
+    /// The lengths in bytes, from the end, that an abbreviation may have, ascending.
     lengths: Vec<usize>,
     /// True if a sentence, a quotation or a bracket begins with the words.
     begins: bool,
@@ -151,7 +151,7 @@ impl<'a> PartsBefore<'a> {
         let (mut start, mut spaces, mut lengths) = (before.len(), 0, vec![]);
         let mut behind = '.';
         for c in before.chars().rev().take(2 * WORD) {
-            // White space parts words, unless a full stop is before it.
+            // White space separates words, unless a full stop is before it.
             if behind.is_whitespace() && c != '.' {
                 start += behind.len_utf8();
                 spaces -= behind.len_utf8();
@@ -178,9 +178,10 @@ impl<'a> PartsBefore<'a> {
         Self { text, lengths, begins: head.is_empty() || head.ends_with(is_opening) }
     }
 
-    /// Returns where sentences end if the last words, together with what is after the terminator, are an abbreviation.
+    /// Returns how the last words, together with `after`, the text after the terminator, end sentences; `None` if they
+    /// are no abbreviation.
     fn abbreviation(&self, language: &Language, after: &str) -> Option<Ends> {
-        // The longest one: `т. п.` rather than `п.`.
+        // The longest abbreviation wins: `т. п.` rather than `п.`.
         self.lengths.iter().rev().find_map(|&length| {
             let last = &self.text[self.text.len() - length..];
             let whole: Cow<'_, str> = if after.is_empty() { last.into() } else { (last.to_owned() + after).into() };
@@ -197,7 +198,7 @@ impl<'a> PartsBefore<'a> {
     }
 }
 
-/// The words after the terminator that have a full stop each, without it.
+/// Returns the words after the terminator that each end with a full stop, without that full stop.
 fn parts_after<'a>(gap: &Gap<'a>) -> impl Iterator<Item = &'a str> {
     let mut rest = if gap.end == gap.stop { &gap.text[gap.start..] } else { "" };
     std::iter::from_fn(move || {
@@ -219,7 +220,7 @@ fn is_in(word: &str, list: &[&str]) -> bool {
     list.binary_search(&word).is_ok()
 }
 
-/// Returns true if a list has the word as it stands, or with a small first letter.
+/// Returns true if a list has the word in this spelling, or with a small first letter.
 fn is_listed(word: &str, list: &[&str]) -> bool {
     let mut letters = word.chars();
     let capital = letters.next().filter(|c| c.is_uppercase());
