@@ -11,15 +11,15 @@ use datafusion::error::DataFusionError::Configuration;
 config_namespace! {
     /// All options of ibid.
     pub struct IbidOptions {
-        /// How similarity joins are planned.
+        /// The options of similarity joins.
         pub similarity_join: SimilarityJoinOptions, default = Default::default()
 
-        /// Whether bit codes are compared on a GPU: `auto` does so where there is one that is not made of software, `on` fails
-        /// where there is none, `off` never does. The rows are the same.
+        /// The use of a GPU to compare bit codes: `auto` uses a GPU if there is one that is not emulated in software,
+        /// `on` fails if there is none, `off` never uses one. The rows are the same.
         pub gpu: Gpu, default = Gpu::Auto
 
-        /// Whether semi joins, `doc IN (SELECT …)` among them, choose the rows of a view below its joins, groups and unions, so that
-        /// fewer are joined. The rows are the same.
+        /// If true, semi joins such as `doc IN (SELECT …)` are pushed down below the joins, groups and unions of a
+        /// view, so that fewer rows are joined. The rows are the same.
         pub push_down_semi_joins: bool, default = true
     }
 }
@@ -28,7 +28,7 @@ impl ConfigExtension for IbidOptions {
     const PREFIX: &'static str = "ibid";
 }
 
-/// By hand, since what `extensions_options!` makes lists the options without their prefix, and then `SHOW` does not find
+/// Written by hand, since `extensions_options!` would list the options without their prefix, and `SHOW` would not find
 /// them.
 impl ExtensionOptions for IbidOptions {
     fn as_any(&self) -> &dyn Any {
@@ -54,7 +54,7 @@ impl ExtensionOptions for IbidOptions {
     }
 }
 
-/// Lists options.
+/// A list of options.
 #[derive(Default)]
 struct Entries(Vec<ConfigEntry>);
 
@@ -69,58 +69,63 @@ impl Visit for Entries {
 }
 
 config_namespace! {
-    /// How joins on a similarity, such as `ON jaccard(a.set, b.set) >= 0.8`, are planned.
+    /// The options of joins on a similarity, such as `ON jaccard(a.set, b.set) >= 0.8`.
     pub struct SimilarityJoinOptions {
-        /// `operator` runs the join by an index of the elements that a match must share, rarest first; `lowered` rewrites
-        /// it to an equality join over such elements, of standard operators; `distributed` deals the rows into shares of the
-        /// elements that are joined apart, as executors of a cluster do; `nested_loop` compares every pair; `auto`
-        /// takes the nested loop where the inputs are known to have a few rows only, and the operator otherwise. `bitmap`
-        /// compares codes of all pairs block by block, on a GPU if there is one (`ibid.gpu`): those of a condition on `hamming`,
-        /// which `auto` does, too, where they are known to fit into memory, or bitmaps of the sets of one on `jaccard`; other
-        /// joins it leaves to the operator. All give the same rows.
+        /// The plan of similarity joins. `operator` uses an index of the elements that a match must share, rarest
+        /// first. `lowered` rewrites the join to an equality join over such elements, with standard operators.
+        /// `distributed` partitions the rows by these elements into shares that are joined separately, as by the
+        /// executors of a cluster. `nested_loop` compares every pair. `bitmap` compares the codes of all pairs block by
+        /// block, on a GPU if there is one (`ibid.gpu`): the codes of a condition on `hamming`, or bitmaps of the sets
+        /// of a condition on `jaccard`; other joins use `operator`. `auto` uses `nested_loop` if the inputs are known
+        /// to have only a few rows, `bitmap` for a condition on `hamming` if the codes are known to fit into memory,
+        /// and `operator` otherwise. The rows are the same.
         pub strategy: Strategy, default = Strategy::Auto
 
-        /// How many rows of each input are read while the join is planned, if it is a file or a table: `EXPLAIN` shows how
-        /// many candidates the operator is estimated to have by them. 0 reads none.
+        /// The number of rows of each input that are read while the join is planned, if the input is a file or a table.
+        /// `EXPLAIN` shows the number of candidates of the operator that is estimated from them. 0 reads none.
         pub sample_rows: usize, default = 1024
 
-        /// What spares the operator comparisons.
+        /// The strategy `distributed` cuts the rows of a frequent element into blocks of about this many rows, so that several
+        /// tasks compare them, each a pair of blocks. 0 leaves them to one task. The rows are the same.
+        pub split_rows: usize, default = 32768
+
+        /// The filters of the operator, which reduce comparisons.
         pub filters: FilterOptions, default = Default::default()
     }
 }
 
 config_namespace! {
-    /// Which filters the operator of similarity joins has. Without one it takes longer and gives the same rows.
+    /// The filters of the operator for similarity joins. Without a filter, it takes longer and gives the same rows.
     pub struct FilterOptions {
-        /// The operator compares only sets that share one of the rarest elements of each, as many as a match must show;
-        /// otherwise all that share an element.
+        /// The operator compares only sets that share one of the rarest elements of each, of which a match must share
+        /// at least one; otherwise it compares all sets that share an element.
         pub prefix: bool, default = true
 
-        /// Where the measure asks how much of one set is in the other, the operator counts which elements of the first the other
-        /// has, if that fits into memory, and compares those sets only that have enough of its rarest; otherwise it looks for
-        /// one of these.
+        /// If the measure asks how much of one set is in the other, the operator counts how many of the rarest elements
+        /// of the first set the other set has, if that fits into memory, and compares only sets that have enough of
+        /// them; otherwise it compares sets that have one of them.
         pub count: bool, default = true
 
-        /// The operator passes over sets of which too few elements come after the one that they share.
+        /// The operator skips pairs of sets that have too few elements after the one that they share.
         pub position: bool, default = true
 
-        /// The operator passes over sets of which 64 bits, made of their elements, differ too much.
+        /// The operator skips pairs of sets whose bitmaps, 64 bits computed from the elements, differ in too many bits.
         pub bitmap: bool, default = true
     }
 }
 
-/// How a similarity join is planned.
+/// The strategy of a similarity join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strategy {
-    /// Every pair is compared: slow, and what the other strategies are tested against.
+    /// Comparison of every pair: slow, and the reference in tests of the other strategies.
     NestedLoop,
     /// Standard operators: unnest, equality join, filter.
     Lowered,
     /// An operator of its own: an index of prefixes, rarest elements first.
     Operator,
-    /// The same in shares of the elements, which are joined apart.
+    /// The operator on shares of the elements, which are joined apart.
     Distributed,
-    /// Codes of all pairs are compared, block by block.
+    /// Comparison of the codes of all pairs, block by block.
     Bitmap,
     /// The nested loop for a few rows, codes by their distance, else the operator.
     #[default]
@@ -167,15 +172,15 @@ impl ConfigField for Strategy {
     }
 }
 
-/// Whether bit codes are compared on a GPU.
+/// The choice of a GPU for comparing bit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gpu {
-    /// On one that is there, but not on one that is made of software.
+    /// A GPU if there is one, but not one that is made of software.
     #[default]
     Auto,
-    /// On one; an error where there is none.
+    /// A GPU; an error if there is none.
     On,
-    /// On none.
+    /// No GPU.
     Off,
 }
 

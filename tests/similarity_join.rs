@@ -97,6 +97,8 @@ fn predicate() -> impl Strategy<Value = String> {
 struct Reluctant {
     nth: usize,
     asked: AtomicUsize,
+    /// Refuses all reservations of what can spill, too.
+    has_all_spilled: bool,
     /// The limit that the pool reports.
     limit: usize,
 }
@@ -117,10 +119,12 @@ impl MemoryPool for Reluctant {
     fn shrink(&self, _: &MemoryReservation, _: usize) {}
 
     fn try_grow(&self, reservation: &MemoryReservation, _: usize) -> Result<()> {
-        if reservation.consumer().name() == "SimilarityJoin" && self.asked.fetch_add(1, Ordering::Relaxed) == self.nth {
-            return resources_err!("refused");
+        if reservation.consumer().name() != "SimilarityJoin" {
+            return Ok(());
         }
-        Ok(())
+        let is_nth = self.asked.fetch_add(1, Ordering::Relaxed) == self.nth;
+        let spills = self.has_all_spilled && reservation.consumer().can_spill();
+        if is_nth || spills { resources_err!("refused") } else { Ok(()) }
     }
 
     fn reserved(&self) -> usize {
@@ -228,6 +232,14 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
                     let fast = run(strategy, partitions, batch_size);
                     prop_assert_eq!(&fast, &slow, "{} {}", strategy, sql);
                 }
+                for rows in [1, 2] {
+                    let split = runtime.block_on(async {
+                        let session = session("distributed", partitions, batch_size, &a, &b).await;
+                        session.sql(&format!("SET ibid.similarity_join.split_rows = {rows}")).await.unwrap();
+                        answer(&session, &sql).await
+                    });
+                    prop_assert_eq!(&split, &slow, "blocks of {} {}", rows, sql);
+                }
                 for filter in ["prefix", "count", "position", "bitmap"] {
                     let unfiltered = runtime.block_on(async {
                         let session = session("operator", partitions, batch_size, &a, &b).await;
@@ -263,23 +275,57 @@ fn the_operator_gives_the_same_rows_from_disk() {
             |(a, b, condition, (partitions, batch_size), (nth, limit))| {
                 for from in FROM {
                     let sql = from.replace("{condition}", &condition);
-                    let (fast, slow) = runtime.block_on(async {
-                        let pool = Arc::new(Reluctant { nth, asked: AtomicUsize::new(0), limit });
-                        let shared: Arc<dyn MemoryPool> = Arc::<Reluctant>::clone(&pool);
-                        let memory = RuntimeEnvBuilder::new().with_memory_pool(shared).build_arc().unwrap();
-                        let operator = session_in(memory, "operator", partitions, batch_size, &a, &b).await;
-                        let nested_loop = session("nested_loop", 1, 8192, &a, &b).await;
-                        let answers = (answer(&operator, &sql).await, answer(&nested_loop, &sql).await);
-                        spilled.fetch_add(usize::from(pool.asked.load(Ordering::Relaxed) > nth), Ordering::Relaxed);
-                        answers
-                    });
-                    prop_assert_eq!(fast, slow, "{}", sql);
+                    let slow =
+                        runtime.block_on(async { answer(&session("nested_loop", 1, 8192, &a, &b).await, &sql).await });
+                    // Shares are joined one after the other, so that what is asked for later may be needed in memory.
+                    for (strategy, nth) in [("operator", nth), ("distributed", usize::MAX)] {
+                        let has_all_spilled = nth == usize::MAX;
+                        let fast = runtime.block_on(async {
+                            let pool = Arc::new(Reluctant { nth, asked: AtomicUsize::new(0), has_all_spilled, limit });
+                            let shared: Arc<dyn MemoryPool> = Arc::<Reluctant>::clone(&pool);
+                            let memory = RuntimeEnvBuilder::new().with_memory_pool(shared).build_arc().unwrap();
+                            let session = session_in(memory, strategy, partitions, batch_size, &a, &b).await;
+                            session.sql("SET ibid.similarity_join.split_rows = 2").await.unwrap();
+                            let fast = answer(&session, &sql).await;
+                            let is_spilled = pool.asked.load(Ordering::Relaxed) > nth;
+                            spilled.fetch_add(usize::from(is_spilled), Ordering::Relaxed);
+                            fast
+                        });
+                        prop_assert_eq!(&fast, &slow, "{} {}", strategy, sql);
+                    }
                 }
                 Ok(())
             },
         )
         .unwrap();
     assert!(spilled.into_inner() > if cases < 60 { cases as usize / 2 } else { 60 });
+}
+
+/// One task once compared all of them, whatever the number of shares.
+#[tokio::test]
+async fn the_rows_of_one_element_are_compared_in_several_shares() {
+    // All rows show the element 1, and nothing else that another row has.
+    let rows = Rows((0..2000_i64).map(|id| (id, None, Some(vec![1, 2 + id.unsigned_abs()]))).collect());
+    let most = async |split_rows: usize, join: &str| {
+        let session = session("distributed", 8, 512, &rows, &rows).await;
+        session.sql(&format!("SET ibid.similarity_join.split_rows = {split_rows}")).await.unwrap();
+        let sql = format!("SELECT a.id FROM {join} ON overlap(a.set, b.set) >= 1 AND abs(a.id - b.id) < 10");
+        let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
+        let found = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+        assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 2000 * 19 - 90);
+        let metrics = plan.metrics().unwrap();
+        let candidates: Vec<_> = metrics.iter().map(|metric| metric.value()).collect();
+        let candidates = candidates.iter().filter(|value| value.name() == "candidates").map(|value| value.as_usize());
+        let candidates: Vec<_> = candidates.collect();
+        (candidates.iter().sum::<usize>(), candidates.into_iter().max().unwrap())
+    };
+    for join in ["a JOIN a AS b", "a JOIN b"] {
+        let (all, largest) = most(0, join).await;
+        assert!(largest > all / 10 * 9, "{join}: {largest} of {all}");
+        let (split, largest) = most(100, join).await;
+        assert_eq!(split, all);
+        assert!(largest < all / 2, "{join}: {largest} of {all}");
+    }
 }
 
 /// Sets whose rare elements are in no other set show no element. Regression: all of them were in one share.

@@ -1,4 +1,4 @@
-//! Similarity joins as bytes, so that an engine can plan them in one process and run them in others.
+//! Serialization of similarity joins, so that an engine can plan them in one process and run them in others.
 
 use std::sync::Arc;
 
@@ -37,11 +37,11 @@ use crate::datafusion_fixes::JoinOrderExec;
 use crate::functions::scalar_functions;
 use crate::store::Stores;
 
-/// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a
-/// [`LogicalExtensionCodec`] the nodes of logical plans, as a [`PhysicalExtensionCodec`] the operators of physical ones.
+/// Codec of ibid's similarity joins and functions for DataFusion's protocol buffers: a [`LogicalExtensionCodec`] for
+/// the nodes of logical plans, and a [`PhysicalExtensionCodec`] for the operators of physical plans.
 ///
-/// What is not ibid's goes to other codecs, also where it stands within a similarity join: those of an engine
-/// ([`IbidCodec::over`]), or DataFusion's. The other process needs the codec, and no session with ibid.
+/// Everything that is not ibid's is delegated to other codecs, even within a similarity join: to those of an engine
+/// ([`IbidCodec::over`]), or to DataFusion's. The decoding process needs the codec, but no session with ibid.
 ///
 /// ```
 /// use datafusion_proto::bytes::{physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec};
@@ -76,12 +76,12 @@ impl Default for IbidCodec {
 }
 
 impl IbidCodec {
-    /// A codec that leaves what is not ibid's to others.
+    /// Creates a codec that delegates everything that is not ibid's to other codecs.
     pub fn over(logical: Arc<dyn LogicalExtensionCodec>, physical: Arc<dyn PhysicalExtensionCodec>) -> Self {
         Self { logical, physical, values: Arc::default() }
     }
 
-    /// The same, of a machine that reads what was too large to be sent from these stores.
+    /// Returns the codec of a machine that reads values that were too large to be sent from these stores.
     #[doc(hidden)]
     #[must_use]
     pub fn reading(self, stores: Arc<Stores>) -> Self {
@@ -89,10 +89,10 @@ impl IbidCodec {
     }
 }
 
-/// What stands before the bytes of nodes of ibid, and is all that functions of ibid have besides their names.
+/// The prefix of encoded nodes and operators of ibid. A function of ibid is encoded as its name and this prefix alone.
 const IBID: &[u8] = b"ibid:";
 
-/// All that there is of a [`JoinOrderExec`], apart from its input.
+/// The whole encoding of a [`JoinOrderExec`], apart from its input.
 const JOIN_ORDER: &[u8] = b"ibid join order";
 
 /// The prefix of an encoded [`WritePartsExec`].
@@ -134,7 +134,7 @@ struct WritePartsMessage {
 /// A [`SimilarityJoin`], apart from its inputs.
 #[derive(Clone, PartialEq, Message)]
 struct NodeMessage {
-    /// The conditions of which a pair must meet one.
+    /// The conditions; a pair must meet at least one.
     #[prost(message, repeated, tag = "1")]
     any: Vec<DisjunctMessage>,
     #[prost(message, repeated, tag = "2")]
@@ -163,7 +163,7 @@ struct DisjunctMessage {
     rest: Option<protobuf::LogicalExprNode>,
 }
 
-/// A [`SimilarityJoinExec`], apart from its inputs, of which there is one if the join is one with itself.
+/// A [`SimilarityJoinExec`], apart from its inputs. A self-join has one input.
 #[derive(Clone, PartialEq, Message)]
 struct ExecMessage {
     #[prost(message, optional, tag = "1")]
@@ -184,15 +184,15 @@ struct ExecMessage {
     fetch: Option<u64>,
     #[prost(double, optional, tag = "12")]
     estimated_candidates: Option<f64>,
-    /// The further conditions of which a pair may meet one instead.
+    /// The alternative conditions; a pair may meet one of them instead.
     #[prost(message, repeated, tag = "18")]
     others: Vec<AlternativeMessage>,
     #[prost(bool, tag = "19")]
     takes_one_part: bool,
-    /// The number of shares that the inputs are dealt into, if they are.
+    /// The number of shares that the inputs are partitioned into, if they are partitioned.
     #[prost(uint64, optional, tag = "20")]
     shares: Option<u64>,
-    /// The first of the columns of each input that tell the prefix of its set.
+    /// The index of the first prefix column of each input, if the prefixes of its sets are known.
     #[prost(uint64, repeated, tag = "21")]
     prefixes: Vec<u64>,
 }
@@ -241,6 +241,8 @@ struct ConditionMessage {
     no_count_filter: bool,
     #[prost(message, optional, tag = "9")]
     scan: Option<Scanned>,
+    #[prost(uint64, tag = "10")]
+    split_rows: u64,
 }
 
 impl ConditionMessage {
@@ -259,6 +261,7 @@ impl ConditionMessage {
                 Scan::Bitmaps => Scanned::default(),
                 Scan::Codes { bits, distance } => Scanned { bits, distance },
             }),
+            split_rows: condition.split_rows as u64,
         }
     }
 
@@ -279,6 +282,7 @@ impl ConditionMessage {
                 Scanned { bits: 0, .. } => Scan::Bitmaps,
                 Scanned { bits, distance } => Scan::Codes { bits, distance },
             }),
+            split_rows: to_usize(message.split_rows)?,
         })
     }
 }
@@ -288,14 +292,14 @@ impl ConditionMessage {
 struct AlternativeMessage {
     #[prost(message, optional, tag = "1")]
     condition: Option<ConditionMessage>,
-    /// The set of the left and that of the right input.
+    /// The set of the left input and the set of the right input.
     #[prost(message, repeated, tag = "5")]
     sets: Vec<protobuf::PhysicalExprNode>,
     #[prost(message, optional, tag = "6")]
     filter: Option<protobuf::JoinFilter>,
 }
 
-/// What is compared of all pairs: codes of so many bits up to a distance, or bitmaps of sets where there are no bits.
+/// The codes that are compared for all pairs: codes of `bits` bits up to a distance, or bitmaps of sets if `bits` is 0.
 #[derive(Clone, Copy, PartialEq, Message)]
 struct Scanned {
     #[prost(uint32, tag = "1")]
@@ -688,7 +692,7 @@ impl PhysicalExtensionCodec for IbidCodec {
     }
 }
 
-/// Names a function of ibid, or leaves it to another codec.
+/// Encodes a function of ibid, or delegates it to another codec.
 fn encode_function(is_ours: bool, buf: &mut Vec<u8>, other: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
     if is_ours {
         buf.extend_from_slice(IBID);
@@ -723,7 +727,7 @@ fn aggregate_function(name: &str) -> Result<Arc<AggregateUDF>> {
     }
 }
 
-/// The memory of a window function that was read from bytes is not limited.
+/// Returns a window function by its name. The memory of a decoded window function is not limited.
 fn window_function(name: &str) -> Result<Arc<WindowUDF>> {
     match ibid_udfs::window_functions(&ibid_udfs::unlimited()).into_iter().find(|function| function.name() == name) {
         Some(function) => Ok(function),
@@ -735,7 +739,7 @@ fn join_type(name: &str) -> Result<JoinType> {
     name.parse().map_err(broken)
 }
 
-/// Appends a message behind the bytes that say of what it is.
+/// Appends a tag that identifies a message, and then the message.
 fn append(buf: &mut Vec<u8>, tag: &[u8], message: &impl Message) {
     buf.extend_from_slice(tag);
     buf.extend(message.encode_to_vec());

@@ -1,4 +1,4 @@
-//! From the node to an operator that runs it.
+//! Planning of similarity join nodes: the choice of the operator that runs a node.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,10 +38,10 @@ use super::operator::{
 use crate::cluster::{cluster_of, sent};
 use crate::config::{IbidOptions, SimilarityJoinOptions, Strategy};
 
-/// A way to run a similarity join. The first that can run a join does.
+/// A way to run a similarity join. The first way that can run a join is used.
 #[async_trait]
 pub(super) trait PlanSimilarityJoin: fmt::Debug + Send + Sync {
-    /// The operator for `join`, or `None` if this way cannot run it.
+    /// Returns the operator for `join`, or `None` if this way cannot run it.
     async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>>;
 }
 
@@ -50,15 +50,15 @@ pub(super) struct PlannedJoin<'a> {
     pub(super) node: &'a SimilarityJoin,
     pub(super) left: Input,
     pub(super) right: Input,
-    /// Whether the right input is the left one again.
+    /// True if the right input is the left one again.
     pub(super) is_read_once: bool,
-    /// The inputs with codes in place of their sets, where the join asks for their distance.
+    /// The inputs with codes in place of their sets, if the join is on the distance of codes.
     codes: Option<PlannedCodes>,
-    /// What must hold of a pair besides its similarity, equalities included.
+    /// The rest of the condition on a pair besides its similarity, equalities included.
     pub(super) filter: Option<JoinFilter>,
-    /// The further conditions of which a pair may meet one instead, with what else must hold then.
+    /// The alternative conditions; a pair may meet one of them instead of the first, with the rest of its condition.
     others: Vec<Alternative>,
-    /// All that must hold of a pair.
+    /// The whole condition on a pair.
     pub(super) whole: JoinFilter,
     pub(super) options: SimilarityJoinOptions,
     session: &'a dyn Session,
@@ -72,12 +72,13 @@ struct PlannedCodes {
     distance: u32,
 }
 
-/// Compares all pairs where there are so few that an index does not pay.
+/// A nested loop over so few pairs that an index does not pay.
 #[derive(Debug)]
 struct SmallInputNestedLoop;
 
 impl SmallInputNestedLoop {
-    /// Two inputs of some forty rows: there the index begins to be faster.
+    /// The most pairs that the nested loop compares, from two inputs of about forty rows. Above it, the index is
+    /// faster.
     const MOST: usize = 1600;
 }
 
@@ -97,15 +98,15 @@ impl PlanSimilarityJoin for SmallInputNestedLoop {
     }
 }
 
-/// Compares codes of all pairs, block by block, or finds them by their bands where that is cheaper.
+/// A comparison of the codes of all pairs, block by block, or a search by their bands if that is cheaper.
 #[derive(Debug)]
 struct AllCodes;
 
 impl AllCodes {
-    /// About how many bytes a row takes while its code is compared.
+    /// The approximate number of bytes that a row takes while its code is compared.
     const BYTES_OF_ROW: usize = 256;
 
-    /// Whether the codes are known to fit into memory with ease.
+    /// Returns true if the codes are known to fit into memory with ease.
     fn fit(join: &PlannedJoin<'_>) -> Result<bool> {
         let rows = rows(&join.left)?.add(&rows(&join.right)?);
         let Some(rows) = rows.get_value() else { return Ok(false) };
@@ -120,7 +121,7 @@ impl AllCodes {
 impl PlanSimilarityJoin for AllCodes {
     async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let is_asked = join.options.strategy == Strategy::Bitmap;
-        // An index keeps rows with different keys apart, and is used for any of several conditions.
+        // The index keeps rows with different keys apart, and it supports several alternative conditions.
         if !(join.node.on.is_empty() && join.others.is_empty())
             || !(is_asked || join.options.strategy == Strategy::Auto)
         {
@@ -145,7 +146,8 @@ impl PlanSimilarityJoin for AllCodes {
     }
 }
 
-/// Deals rows into shares of the elements that they show, which are joined apart, on whatever machines:
+/// A join in shares: rows are partitioned by the elements that they show, and each share is joined by itself, on any
+/// machine:
 ///
 /// ```text
 /// SimilarityJoinExec: strategy=distributed
@@ -168,7 +170,7 @@ impl PlanSimilarityJoin for Distributed {
             Strategy::Auto | Strategy::Operator => join.is_elsewhere(),
             _ => false,
         };
-        // Rows without a partner are known to nobody who sees a share alone.
+        // A machine that has one share alone cannot know which rows have no partner.
         if !is_asked || join.node.join_type != JoinType::Inner || !join.others.is_empty() {
             return Ok(None);
         }
@@ -176,7 +178,7 @@ impl PlanSimilarityJoin for Distributed {
         let counted = rows(&join.left)?.add(&rows(&join.right)?);
         let counters = Order::counters_of_rows(counted.get_value().copied());
         let count = |input: &Input| {
-            // A plan that runs twice is two: a scan gives each file to whoever asks first.
+            // The input runs twice, so it needs two plans: a scan gives each file to the first execution that asks.
             let input = Input { plan: reset_plan_states(Arc::clone(&input.plan))?, ..input.clone() };
             Ok::<_, DataFusionError>(Arc::new(CountElementsExec::new(input, counters)) as Arc<dyn ExecutionPlan>)
         };
@@ -185,20 +187,22 @@ impl PlanSimilarityJoin for Distributed {
         } else {
             UnionExec::try_new(vec![count(&join.left)?, count(&join.right)?])?
         };
-        let (order, condition) = (Arc::new(ElementOrderExec::new(counts)), Arc::new(join.condition()));
+        let split_rows = join.options.split_rows;
+        let order = Arc::new(ElementOrderExec::new(counts));
+        let condition = Arc::new(Condition { split_rows, ..join.condition() });
         let dealt = |input: &Input, is_left| {
             let which = (is_left, join.is_read_once);
             DealExec::new(input.clone(), Arc::clone(&order) as _, Arc::clone(&condition), which, shares).into_input()
         };
         let columns = |input: &Input| input.plan.schema().fields().len();
         let right = (!join.is_read_once).then(|| dealt(&join.right, false));
-        let (condition, filter) = (join.condition(), join.filter.clone());
+        let (condition, filter) = (Condition { split_rows, ..join.condition() }, join.filter.clone());
         let exec = SimilarityJoinExec::try_new(condition, dealt(&join.left, true), right, filter, JoinType::Inner)?;
         Ok(Some(Arc::new(exec.of_dealt(shares, columns(&join.left), columns(&join.right))?)))
     }
 }
 
-/// Runs similarity joins by an index of prefixes.
+/// A join by an index of prefixes.
 #[derive(Debug)]
 struct PrefixIndex;
 
@@ -213,7 +217,7 @@ impl PlanSimilarityJoin for PrefixIndex {
             join.node.join_type,
         )?;
         let exec = exec.with_others(join.others.clone()).with_inputs_in_one_part(join.is_elsewhere());
-        // What is wrong with the inputs the query will say, if it comes to that.
+        // Errors of the inputs are ignored here: the query reports them when it runs the inputs.
         let estimate = join.estimate_candidates().await.unwrap_or_default();
         Ok(Some(Arc::new(exec.with_estimate(estimate))))
     }
@@ -224,12 +228,13 @@ impl PlannedJoin<'_> {
         self.node.on_any.first.predicate.condition(self.options.filters.clone())
     }
 
-    /// Returns true if a cluster runs it.
+    /// Returns true if a cluster runs the join.
     fn is_elsewhere(&self) -> bool {
         cluster_of(self.session.config()).is_some()
     }
 
-    /// How many candidates the operator will have; `None` where that is not known without running the inputs.
+    /// Estimates the number of candidates of the operator; returns `None` if it is not known without running the
+    /// inputs.
     async fn estimate_candidates(&self) -> Result<Option<f64>> {
         let node = self.node;
         let (lefts, rights): (Vec<_>, Vec<_>) = node.on.iter().map(|(left, right)| (left, right)).unzip();
@@ -251,14 +256,14 @@ impl PlannedJoin<'_> {
         Ok(Some(candidates))
     }
 
-    /// The sets and keys of the first rows of each partition of an input that is but read.
+    /// Reads the sets and keys of the first rows of each partition, if the input is a plain scan.
     async fn sample(&self, input: &Input, plan: &LogicalPlan, set: &Expr, keys: &[&Expr]) -> Result<Option<Sample>> {
         let rows = rows(input)?.get_value().copied().unwrap_or_default();
         let wanted = self.options.sample_rows.min(rows);
         if wanted == 0 || !is_scan(&input.plan) {
             return Ok(None);
         }
-        // A plan of its own, which reads no other columns, and whose metrics are not those of the query.
+        // A separate plan reads no other columns, and its metrics are not added to those of the query.
         let columns =
             std::iter::once(&set).chain(keys).zip(0..).map(|(expr, i)| (*expr).clone().alias(format!("c{i}")));
         let plan = LogicalPlanBuilder::from(plan.clone()).project(columns)?.build()?;
@@ -287,12 +292,12 @@ impl PlannedJoin<'_> {
     }
 }
 
-/// How many rows an input has.
+/// Returns the number of rows of an input, from its statistics.
 fn rows(input: &Input) -> Result<Precision<usize>> {
     Ok(StatisticsContext::new().compute(input.plan.as_ref(), &StatisticsArgs::new())?.num_rows)
 }
 
-/// Whether the first rows of a plan come without running all of it, or another query whose result is in it.
+/// Returns true if the first rows of a plan can be read without running all of it, and without running a subquery.
 fn is_scan(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let Some(projection) = plan.downcast_ref::<ProjectionExec>() else {
         return plan.is::<DataSourceExec>() && !plan.boundedness().is_unbounded();
@@ -302,7 +307,7 @@ fn is_scan(plan: &Arc<dyn ExecutionPlan>) -> bool {
     is_plain && is_scan(projection.input())
 }
 
-/// Plans the nodes of similarity joins.
+/// The planner of the nodes of similarity joins.
 #[derive(Debug)]
 pub(super) struct SimilarityJoinPlanner {
     ways: Vec<Box<dyn PlanSimilarityJoin>>,
@@ -397,7 +402,7 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
     }
 }
 
-/// The rest of a join's condition.
+/// Returns the conditions of a join besides its similarities.
 fn rest_of_condition(node: &SimilarityJoin) -> impl Iterator<Item = Expr> {
     let operator = match node.null_equality {
         NullEquality::NullEqualsNothing => Operator::Eq,
@@ -409,14 +414,14 @@ fn rest_of_condition(node: &SimilarityJoin) -> impl Iterator<Item = Expr> {
     node.on.iter().map(equal).chain(node.filter.clone())
 }
 
-/// Conditions by which a pair that meets one of the first `count` disjuncts of a join is not given again; none where rows are but
-/// marked.
+/// Returns conditions that exclude pairs that meet one of the first `count` disjuncts of a join, so that no pair is
+/// output twice. There are none if the join only marks rows.
 fn no_earlier(node: &SimilarityJoin, count: usize) -> impl Iterator<Item = Expr> {
     let gives_pairs = !matches!(node.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
     node.on_any.all().take(count).filter(move |_| gives_pairs).map(|earlier| earlier.to_expr().is_not_true())
 }
 
-/// A condition on pairs of rows, over just the columns that it reads.
+/// Plans a condition on pairs of rows, over just the columns that it reads.
 fn plan_filter(
     node: &SimilarityJoin,
     filter: &Expr,

@@ -19,11 +19,11 @@ pub(super) struct SimilarityPredicate {
     pub(super) left: Expr,
     /// The set of the join's right input.
     pub(super) right: Expr,
-    /// Whether the left input's set is the first or the second argument of the measure.
+    /// The argument of the measure that the left input's set is: the first or the second.
     pub(super) left_is: Side,
     /// The least value that matches, above 0 and not NaN.
     pub(super) threshold: f64,
-    /// The number that the measure must be above, where it was written so.
+    /// The number that the measure must exceed, if the condition was written so.
     pub(super) above: Option<f64>,
     /// The measure as it is called in the condition.
     pub(super) similarity: ScalarFunction,
@@ -55,7 +55,8 @@ impl SimilarityPredicate {
         Self::of_call(function, threshold, above, left, right)
     }
 
-    /// The condition that `call` is at least `threshold`, which is the next number where it was written as `above` one.
+    /// Returns the condition `call >= threshold`. If it was written as `call > above`, `threshold` is the next number
+    /// after `above`.
     pub(super) fn of_call(
         call: &ScalarFunction,
         threshold: f64,
@@ -82,48 +83,48 @@ impl SimilarityPredicate {
         Some(Self { measure, left, right, left_is, threshold, above, similarity: call.clone() })
     }
 
-    /// What is left of the predicate once the sets are at hand.
+    /// Returns the condition on the two sets, without the expressions that compute them.
     pub(super) fn condition(&self, filters: FilterOptions) -> Condition {
         let Self { measure, threshold, left_is, .. } = *self;
-        Condition { measure, threshold, left_is, text: self.to_string(), filters, scan: None }
+        Condition { measure, threshold, left_is, text: self.to_string(), filters, scan: None, split_rows: 0 }
     }
 
-    /// The measure and threshold by which a set of the left input is cut to its prefix.
+    /// Returns the measure and threshold that determine the prefix of a set of the left input.
     pub(super) fn left_prefix(&self) -> (Measure, f64) {
         self.prefix(self.left_is)
     }
 
-    /// The same for the right input.
+    /// Returns the measure and threshold that determine the prefix of a set of the right input.
     pub(super) fn right_prefix(&self) -> (Measure, f64) {
         self.prefix(self.left_is.other())
     }
 
     fn prefix(&self, side: Side) -> (Measure, f64) {
         match (self.measure, side) {
-            // What contains another may be of any size, so it shows all of its elements.
+            // A set that contains another one may be of any size, so it shows all of its elements.
             (Measure::Containment, Side::Right) => (Measure::Overlap, 1.0),
             (measure, _) => (measure, self.threshold),
         }
     }
 
-    /// The predicate as an expression.
+    /// Returns the predicate as an expression.
     pub(super) fn to_expr(&self) -> Expr {
         // `overlap` is a whole number.
         cast(Expr::ScalarFunction(self.similarity.clone()), DataType::Float64).gt_eq(lit(self.threshold))
     }
 
-    /// The same condition for inputs that change places.
+    /// Returns the same condition for inputs that change places.
     pub(super) fn swapped(self) -> Self {
         Self { left: self.right, right: self.left, left_is: self.left_is.other(), ..self }
     }
 
-    /// The same condition on other sets of the left and of the right input.
+    /// Returns the same condition on other sets of the left and of the right input.
     pub(super) fn with_sets(&self, left: Expr, right: Expr) -> Self {
         let similarity = self.similarity_of(left.clone(), right.clone());
         Self { left, right, similarity, ..*self }
     }
 
-    /// The measure, called with other sets of the left and of the right input.
+    /// Returns the call of the measure with other sets of the left and of the right input.
     pub(super) fn similarity_of(&self, left: Expr, right: Expr) -> ScalarFunction {
         let args = match self.left_is {
             Side::Left => vec![left, right],
@@ -133,12 +134,12 @@ impl SimilarityPredicate {
     }
 }
 
-/// Whether a join condition shows that its join is lowered already.
+/// Returns true if a join condition shows that its join is lowered already.
 pub(super) fn is_lowered(condition: &Expr) -> Result<bool> {
     condition.exists(|expr| Ok(matches!(expr, Expr::ScalarFunction(function) if is_first_common_token(&function.func))))
 }
 
-/// Reads `f >= t`, `t <= f`, `f > t` and `t < f` as a function, the least value allowed, and `t` where `f` must be above it.
+/// Reads `f >= t`, `t <= f`, `f > t` and `t < f` as a function, the least value allowed, and `t` if `f` must exceed it.
 fn at_least(expr: &Expr) -> Option<(&ScalarFunction, f64, Option<f64>)> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else { return None };
     let (function, threshold, strict) = match (left.as_ref(), op, right.as_ref()) {
@@ -148,7 +149,7 @@ fn at_least(expr: &Expr) -> Option<(&ScalarFunction, f64, Option<f64>)> {
         | (Expr::Literal(t, _), Operator::Lt, Expr::ScalarFunction(f)) => (f, t, true),
         _ => return None,
     };
-    // Above `t` is at least the next number.
+    // `f > t` means that `f` is at least the next number after `t`.
     let (threshold, next) = match threshold {
         ScalarValue::Float64(Some(t)) => (*t, t.next_up()),
         ScalarValue::Int64(Some(t)) => {

@@ -1,4 +1,4 @@
-//! Rows on disk that are dealt into blocks, two of which fit into memory.
+//! Rows on disk that are partitioned into blocks, two of which fit into memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,9 +16,10 @@ use super::order::{CLASSES, class};
 use super::parallel::parallel;
 use super::spill::{Portions, Side, SpillWriter, Spilled, gather};
 
-/// The rows of both inputs by the size of their sets, so that most blocks need not be joined with most others.
+/// The rows of both inputs, partitioned by the size of their sets, so that most blocks need not be joined with most
+/// others.
 pub(super) struct Blocks {
-    /// The rows on disk; one side twice where the input was read once.
+    /// The rows on disk; both sides are the same if the input was read once.
     pub(super) spilled: Spilled,
     pub(super) left: Vec<Block>,
     pub(super) right: Vec<Block>,
@@ -26,12 +27,12 @@ pub(super) struct Blocks {
 
 /// Rows with sets of about one size.
 pub(super) struct Block {
-    /// The files of the side that it is in.
+    /// The files of the block, among those of its side.
     pub(super) files: Range<usize>,
     content: Content,
 }
 
-/// What is in a block, or in a part of one: one row or more.
+/// The content of a block, or of a part of one: one row or more.
 #[derive(Debug, Clone, Copy)]
 struct Content {
     summary: Summary,
@@ -47,15 +48,15 @@ impl Content {
         Self { summary, smallest: self.smallest.min(more.smallest), largest: self.largest.max(more.largest) }
     }
 
-    /// How much memory it takes, with all that is made of it.
+    /// Returns the bytes of memory that the content takes, with everything that is built from it.
     fn bytes(&self) -> usize {
         self.summary.bytes + self.summary.bytes_to_find()
     }
 }
 
 impl Blocks {
-    /// Deals rows into blocks of at most so many bytes, as far as single rows allow; at most twice the memory of a portion is
-    /// taken.
+    /// Partitions rows into blocks of at most so many bytes, as far as single rows allow. This takes at most twice the
+    /// memory of a portion.
     pub(super) async fn of(
         spilled: &Spilled,
         condition: &Arc<Condition>,
@@ -79,7 +80,7 @@ impl Blocks {
         Ok(Self { spilled: Spilled { left: left_side, right: right_side }, left, right })
     }
 
-    /// The blocks to join: a left and a right one, or one that is joined with itself.
+    /// Returns the blocks to join: a left and a right one, or one that is joined with itself.
     pub(crate) fn pairs(&self, condition: &Condition, is_self_join: bool) -> Vec<(&Block, Option<&Block>)> {
         let rights = if is_self_join { &self.left } else { &self.right };
         let mut pairs = Vec::new();
@@ -92,7 +93,7 @@ impl Blocks {
         pairs
     }
 
-    /// How often a row is read to join some pairs.
+    /// Estimates how often a row is read to join some pairs.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn times_read(&self, pairs: &[(&Block, Option<&Block>)]) -> f64 {
         let rows = |block: &Block| block.content.summary.rows;
@@ -103,10 +104,11 @@ impl Blocks {
 }
 
 impl Block {
-    /// Whether the sizes of some sets allow a match.
+    /// Returns true if the sizes of some sets of the two blocks allow a match.
     fn may_match(&self, right: &Self, condition: &Condition) -> bool {
         let (a, b) = (&self.content, &right.content);
-        // Measures grow with both sizes or as these come closer, so if any two allow it, then two at the ends do, or two equal ones.
+        // Measures grow with both sizes or as these come closer. So if any two sizes allow a match, then two ends do,
+        // or two equal sizes.
         let mut sizes =
             vec![(a.smallest, b.smallest), (a.smallest, b.largest), (a.largest, b.smallest), (a.largest, b.largest)];
         let equal = a.smallest.max(b.smallest);
@@ -129,7 +131,7 @@ impl Filling {
         Self { spill: spill.clone(), full: Vec::new(), open: None }
     }
 
-    /// Adds parts of batches, as many at once as there is room for in a block.
+    /// Adds parts of batches, as many at once as fit into a block.
     fn fill<'a>(&mut self, parts: impl Iterator<Item = (&'a RecordBatch, &'a Part)>, bytes: usize) -> Result<()> {
         let mut parts = parts.peekable();
         while let Some((batch, first)) = parts.next() {
@@ -185,7 +187,7 @@ async fn deal(side: &Arc<Side>, shown: Shown, bytes: usize, portions: Portions) 
         for (file, content) in filling.full {
             let at = files.len();
             files.push(file);
-            // Small ones are taken together with those before them.
+            // Small blocks are merged into the block before them.
             match blocks.last_mut().filter(|last| last.content.with(content).bytes() <= bytes) {
                 Some(last) => (last.files.end, last.content) = (at + 1, last.content.with(content)),
                 None => blocks.push(Block { files: at..at + 1, content }),
@@ -195,7 +197,7 @@ async fn deal(side: &Arc<Side>, shown: Shown, bytes: usize, portions: Portions) 
     Ok((Arc::new(Side { files, spill, at: side.at, shares: Vec::new(), is_numbered: true }), blocks))
 }
 
-/// The rows of a batch by class, and each class in parts that a block has room for.
+/// The rows of a batch by class. Each class is in parts that fit into a block.
 struct Dealt {
     rows: RecordBatch,
     classes: Vec<Vec<Part>>,
@@ -210,7 +212,7 @@ fn deal_batch(batch: &Batch, mut shown: Shown, bytes: usize) -> Result<Dealt> {
     let mut classes: Vec<Vec<Part>> = std::iter::repeat_with(Vec::new).take(CLASSES).collect();
     for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
         if summary.shown == 0 {
-            // Nothing matches it, not even itself.
+            // The row matches nothing, not even itself.
             continue;
         }
         let size = summary.elements;
@@ -252,7 +254,7 @@ mod tests {
             measures.into_iter().flat_map(|measure| [Argument::Left, Argument::Right].map(|side| (measure, side)))
         {
             let (text, filters) = (String::new(), FilterOptions::default());
-            let condition = Condition { measure, threshold, left_is, text, filters, scan: None };
+            let condition = Condition { measure, threshold, left_is, text, filters, scan: None, split_rows: 0 };
             for (left, right) in ranges().flat_map(|left| ranges().map(move |right| (left, right))) {
                 let any = (left.0..=left.1).any(|a| (right.0..=right.1).any(|b| condition.required(a, b).is_some()));
                 let found = block(left.0, left.1).may_match(&block(right.0, right.1), &condition);

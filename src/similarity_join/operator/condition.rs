@@ -5,27 +5,31 @@ use ibid_udfs::similarity::{Measure, Side};
 use super::scan::Scan;
 use crate::config::FilterOptions;
 
-/// `measure(left, right) >= threshold` over sets that are known by their sizes and what they share.
+/// The condition `measure(left, right) >= threshold`, decided by the sizes of two sets and the number of elements they
+/// share.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::similarity_join) struct Condition {
     pub(in crate::similarity_join) measure: Measure,
     pub(in crate::similarity_join) threshold: f64,
-    /// Which argument of the measure the left input's set is.
+    /// The argument of the measure that the left input's set is.
     pub(in crate::similarity_join) left_is: Side,
     /// The condition as it was written.
     pub(in crate::similarity_join) text: String,
     pub(in crate::similarity_join) filters: FilterOptions,
-    /// Whether codes of all sets are compared instead of looking for elements that they share.
+    /// The codes that are compared for all pairs, if they are compared instead of looking for shared elements.
     pub(in crate::similarity_join) scan: Option<Scan>,
+    /// The number of rows of a block, if the rows of a frequent element are cut into blocks; otherwise 0.
+    pub(in crate::similarity_join) split_rows: usize,
 }
 
 impl Condition {
-    /// Whether sets stand for codes, which match by their distance.
+    /// Returns true if sets represent codes, which match by their distance.
     pub(super) fn is_distance(&self) -> bool {
         matches!(self.scan, Some(Scan::Codes { .. }))
     }
 
-    /// How many elements a set of `left` and one of `right` elements must share; `None` where they cannot match.
+    /// Returns the number of elements that a set of `left` and one of `right` elements must share; `None` if they
+    /// cannot match.
     pub(super) fn required(&self, left: usize, right: usize) -> Option<usize> {
         match self.left_is {
             Side::Left => self.measure.required_of_pair(left, right, self.threshold),
@@ -33,7 +37,7 @@ impl Condition {
         }
     }
 
-    /// The same where either may be the left one.
+    /// Returns the number of elements that two sets must share if either may be the left one.
     pub(super) fn required_either_way(&self, a: usize, b: usize) -> Option<usize> {
         match (self.required(a, b), self.required(b, a)) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -41,7 +45,7 @@ impl Condition {
         }
     }
 
-    /// How many elements a set must show that is to be contained, where that is what the measure asks.
+    /// Returns the number of elements that a set must show to be found as contained, for measures of containment.
     pub(super) fn contained_prefix(&self, size: usize) -> usize {
         self.prefix(Side::Left, size)
     }
@@ -59,7 +63,8 @@ impl Condition {
     }
 }
 
-/// How many elements the sets of an input show to those of the other one, or of their own; remembers it for small sets.
+/// The number of elements that the sets of an input show to the sets of the other input, or of their own in a
+/// self-join. It is cached for small sets.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
     condition: Arc<Condition>,
@@ -73,7 +78,7 @@ impl Shown {
         Self { condition: Arc::clone(condition), is_left, is_self_join, small: Vec::new() }
     }
 
-    /// Of a set of `size` elements.
+    /// Returns the number of elements that a set of `size` elements shows.
     pub(super) fn of(&mut self, size: usize) -> usize {
         const SMALL: usize = 256;
         if size >= SMALL {

@@ -25,11 +25,12 @@ use super::index::{Share, narrow};
 use super::input::{Batch, Input, Reader, set_field};
 use super::order::Order;
 use super::order_exec::read_order;
+use super::places::{Origin, Places};
 use super::prefix::Prefix;
 use crate::plan_properties::plan_properties;
 
-/// Gives each row of an input once for each share of the ranks that it shows, with its set and its prefix: what is equal in the column
-/// `share` belongs together.
+/// Operator that outputs each row of an input once for each share of the ranks that it shows, with its set and its
+/// prefix. Rows with equal values in the column `share` belong together.
 #[derive(Debug)]
 pub(in crate::similarity_join) struct DealExec {
     pub(in crate::similarity_join) input: Input,
@@ -38,7 +39,7 @@ pub(in crate::similarity_join) struct DealExec {
     pub(in crate::similarity_join) is_left: bool,
     pub(in crate::similarity_join) is_self_join: bool,
     pub(in crate::similarity_join) shares: usize,
-    /// The order, once a part has read it.
+    /// The order, once a partition has read it.
     read: Arc<OnceCell<Arc<Order>>>,
     properties: Arc<PlanProperties>,
 }
@@ -60,7 +61,7 @@ impl DealExec {
         Self { input, order, condition, is_left, is_self_join, shares, read, properties }
     }
 
-    /// Returns what it gives as an input of the join.
+    /// Returns the output of the operator as an input of the join.
     pub(in crate::similarity_join) fn into_input(self) -> Input {
         let columns = self.input.plan.schema().fields().len();
         let (keys, adds_set) = (self.input.keys.clone(), self.input.column_of_set().is_none());
@@ -69,7 +70,7 @@ impl DealExec {
     }
 }
 
-/// The columns of dealt rows: those of the input, the set unless it is one of them, the prefix, the share.
+/// Returns the schema of the output: the columns of the input, the set unless it is one of them, the prefix, the share.
 fn dealt_schema(input: &Input) -> SchemaRef {
     let set = input.column_of_set().is_none().then(set_field);
     let share = Field::new("share", DataType::UInt64, false);
@@ -77,12 +78,13 @@ fn dealt_schema(input: &Input) -> SchemaRef {
     Arc::new(Schema::new(input.plan.schema().fields().iter().cloned().chain(added).collect::<Vec<_>>()))
 }
 
-/// The column that says which rows belong together.
+/// Returns the column that marks the share of a row.
 pub(super) fn share_column(dealt: &Schema) -> Arc<dyn PhysicalExpr> {
     Arc::new(Column::new("share", dealt.fields().len() - 1))
 }
 
-/// Returns the number that marks the rows of each share: hash partitioning into as many partitions gives each share one.
+/// Returns the number that marks the rows of each share: hash partitioning into as many partitions gives each share its
+/// own partition.
 pub(super) fn marks_of_shares(shares: usize) -> Result<Vec<u64>> {
     let mut marks = vec![None; shares];
     let (mut missing, mut first) = (shares, 0);
@@ -146,10 +148,13 @@ impl ExecutionPlan for DealExec {
         let columns: Vec<_> = (0..rows.schema().fields().len()).collect();
         let reader = self.input.reader(&columns, 0);
         let shown = Shown::new(&self.condition, self.is_left, self.is_self_join);
-        let (marks, is_self_join, of_dealt) = (marks_of_shares(self.shares)?, self.is_self_join, self.schema());
+        let (marks, of_dealt) = (marks_of_shares(self.shares)?, self.schema());
+        let places = Places::of_shares(&self.condition, self.is_self_join, self.shares);
+        let origin = Origin::of(self.is_self_join, self.is_left);
         let dealt = async move {
             let order = read.get_or_try_init(|| async { read_order(&order, &context).await.map(Arc::new) }).await?;
-            let mut dealer = Dealer { reader, order: Arc::clone(order), shown, is_self_join, marks, schema: of_dealt };
+            let order = Arc::clone(order);
+            let mut dealer = Dealer { reader, order, shown, places, origin, marks, schema: of_dealt };
             let schema = rows.schema();
             Ok::<_, DataFusionError>(rows.and_then(move |batch| std::future::ready(dealer.deal(&schema, batch))))
         };
@@ -158,12 +163,13 @@ impl ExecutionPlan for DealExec {
     }
 }
 
-/// Deals the rows of a part.
+/// The assignment of the rows of a partition to shares.
 struct Dealer {
     reader: Reader,
     order: Arc<Order>,
     shown: Shown,
-    is_self_join: bool,
+    places: Places,
+    origin: Origin,
     marks: Vec<u64>,
     schema: SchemaRef,
 }
@@ -176,14 +182,19 @@ impl Dealer {
         for row in 0..batch.rows.num_rows() {
             let size = batch.range(row).len();
             let shown = self.shown.of(size);
-            // Nothing matches it, not even itself.
+            // The row matches nothing, not even itself.
             if shown == 0 {
                 continue;
             }
             batch.prefix(row, shown, Some(&self.order), &mut prefix);
             shares.clear();
-            shares.extend(prefix.ranks.iter().map(|rank| Share::of_rank(*rank, self.marks.len())));
-            shares.extend(self.is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, self.marks.len())));
+            let share = |place| Share::of_place(place, self.marks.len());
+            for &rank in &prefix.ranks {
+                self.places.each(rank, prefix.bitmap, self.origin, |place| shares.push(share(place.number)));
+            }
+            if self.origin == Origin::Both {
+                shares.push(share(self.places.home(&prefix.ranks, prefix.bitmap)));
+            }
             shares.sort_unstable();
             shares.dedup();
             for share in &shares {
@@ -194,7 +205,7 @@ impl Dealer {
     }
 }
 
-/// Rows that were dealt.
+/// Rows that were assigned to shares.
 #[derive(Default)]
 struct Dealt {
     rows: Vec<u32>,

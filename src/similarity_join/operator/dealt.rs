@@ -1,4 +1,4 @@
-//! The join of rows that were dealt into shares: share by share.
+//! The join of rows that were partitioned into shares: share by share.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -18,12 +18,13 @@ use super::deal_exec::marks_of_shares;
 use super::index::{Share, narrow};
 use super::input::{Batches, Held, Reader};
 use super::output::Marks;
+use super::places::Places;
 use super::run::{Collected, Kept, Round, Run};
 
-/// The rows of a side, by what stands for their share.
+/// The rows of a side, by the number that marks their share.
 type ByMark = BTreeMap<u64, Collected>;
 
-/// Joins the shares of one part of the inputs, one after the other.
+/// Joins the shares of one partition of the inputs, one after the other.
 pub(super) async fn run_dealt(
     run: Arc<Run>,
     left: SendableRecordBatchStream,
@@ -37,10 +38,11 @@ pub(super) async fn run_dealt(
         _ => None,
     };
     let marks: BTreeMap<u64, usize> = marks_of_shares(run.shares)?.into_iter().zip(0..).collect();
-    // Those of one share are in memory, or on disk, until it is their turn.
+    let places = Places::of_shares(&run.condition, run.is_self_join(), run.shares);
+    // The rows of a share are in memory or on disk until the share is joined.
     while let Some((mark, left)) = lefts.pop_first() {
         let Some(&number) = marks.get(&mark) else {
-            return internal_err!("rows of a share that there is not");
+            return internal_err!("rows with the mark of an unknown share");
         };
         let right = match &mut rights {
             Some(rights) => match rights.remove(&mark) {
@@ -49,13 +51,13 @@ pub(super) async fn run_dealt(
             },
             None => left.without_rows(),
         };
-        run.join_dealt(left, right, Share { number, of: run.shares }, &reservation).await?;
+        run.join_dealt(left, right, Share { number, of: run.shares, places }, &reservation).await?;
     }
     Ok(())
 }
 
 impl Run {
-    /// Reads the rows of a part, in memory as long as there is some and then on disk.
+    /// Reads the rows of a partition, in memory while there is room and then on disk.
     async fn collect_dealt(
         &self,
         Kept { input, columns }: &Kept,
@@ -115,10 +117,10 @@ impl Run {
         Ok(())
     }
 
-    /// The most bytes that one part of the inputs may take: others run beside it.
+    /// Returns the most bytes that one partition of the inputs may take: other partitions run beside it.
     pub(super) fn memory_of_part(&self) -> usize {
         let MemoryLimit::Finite(all) = self.context.memory_pool().memory_limit() else { return usize::MAX };
-        // An executor has one partition in each of its tasks, of which it runs one a core.
+        // An executor has one partition in each of its tasks, and runs one task per core.
         let beside = match self.context.session_config().target_partitions() {
             1 => available_parallelism().map_or(1, NonZero::get),
             partitions => partitions,
@@ -127,7 +129,7 @@ impl Run {
     }
 }
 
-/// The rows of a share as they come.
+/// The rows of a share while they are read.
 struct Filling {
     reader: Reader,
     held: Held,
@@ -152,10 +154,10 @@ impl Filling {
     }
 }
 
-/// The rows of a batch, by what stands for their share: mostly all of them for one.
+/// Splits the rows of a batch by the number that marks their share. Mostly all rows belong to one share.
 fn by_mark(batch: &RecordBatch) -> Result<Vec<(u64, RecordBatch)>> {
     let Some(marks) = batch.columns().last().and_then(|marks| marks.as_primitive_opt::<UInt64Type>()) else {
-        return internal_err!("rows that are of no share");
+        return internal_err!("rows without the mark of a share");
     };
     let mut rows = BTreeMap::<u64, Vec<u32>>::new();
     for (row, mark) in marks.values().iter().enumerate() {

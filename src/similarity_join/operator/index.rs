@@ -5,70 +5,61 @@ use datafusion::common::Result;
 
 use super::condition::{Condition, Shown};
 use super::counting::Counting;
-use super::order::mix;
 use super::parallel::parallel;
+use super::places::{Origin, Place, Places};
 use super::prefix::{Prefix, Prefixes};
 use super::sets::Sets;
 use crate::config::FilterOptions;
 
-/// The sets by the elements of their prefixes.
+/// An inverted index from the elements of prefixes to the sets that show them.
 #[derive(Debug)]
 pub(crate) struct Index {
     chunks: Vec<Chunk>,
     chunk_bits: u32,
     share: Share,
     pub(super) parts: Vec<Part>,
-    /// Instead of groups.
+    /// The index that replaces groups, if elements are counted.
     pub(super) counting: Option<Counting>,
 }
 
-/// One of several shares of the ranks, each of which is joined by itself where there is not enough memory for all.
+/// One of several shares of the ranks. Each share is joined by itself if memory does not suffice for all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
     pub(super) number: usize,
     pub(super) of: usize,
+    pub(super) places: Places,
 }
 
 impl Share {
-    /// The one share of a join in memory.
-    pub(super) const ALL: Self = Self { number: 0, of: 1 };
+    /// The only share of a join in memory.
+    pub(super) const ALL: Self = Self { number: 0, of: 1, places: Places::WHOLE };
 
-    /// The number of the share that a rank belongs to.
-    pub(super) fn of_rank(rank: u32, shares: usize) -> usize {
-        // Not by the same bits as parts.
-        rank as usize / PARTS % shares
+    /// Returns the number of the share that a place belongs to.
+    pub(super) fn of_place(place: u64, shares: usize) -> usize {
+        usize::try_from(place % shares as u64).unwrap_or_default()
     }
 
-    /// The number of the share in which a set is paired with itself and its equals: that of its rarest rank, or, of the many
-    /// that show none, any.
-    pub(super) fn home(ranks: &[u32], bitmap: u64, shares: usize) -> usize {
-        match ranks.first() {
-            Some(rank) => Self::of_rank(*rank, shares),
-            None => usize::try_from(mix(bitmap) % shares as u64).unwrap_or_default(),
-        }
+    fn has(self, place: u64) -> bool {
+        self.of == 1 || Self::of_place(place, self.of) == self.number
     }
 
-    fn has(self, rank: u32) -> bool {
-        Self::of_rank(rank, self.of) == self.number
-    }
-
-    /// The number of a share among those that this one is cut into, by its number among all that all are cut into, if it is one of
-    /// them.
+    /// Returns the number of a finer share among those that this share is split into, or `None` if it is not one of
+    /// them. `share` is its number among all finer shares.
     pub(super) fn part_of(self, share: usize) -> Option<usize> {
         (share % self.of == self.number).then_some(share / self.of)
     }
 
-    /// The share with a number among so many that this one is cut into.
+    /// Returns one of the `parts` shares that this share is split into.
     pub(super) fn part(self, number: usize, parts: usize) -> Self {
-        Self { number: self.number + self.of * number, of: self.of * parts }
+        Self { number: self.number + self.of * number, of: self.of * parts, ..self }
     }
 }
 
-/// What a range of sets shows.
+/// The prefixes of a range of sets.
 #[derive(Debug, Default)]
 struct Chunk {
     bitmaps: Vec<u64>,
-    /// How many elements of each set are in no other set.
+    /// The number of elements of each set that are in no other set.
     unshared: Vec<u32>,
     /// The end of each set's prefix in `prefixes`.
     ends: Vec<u32>,
@@ -76,19 +67,19 @@ struct Chunk {
     prefixes: Vec<u32>,
 }
 
-/// The groups of some of the ranks, with what the search reads of the sets side by side.
+/// The groups of some of the ranks, with the columns that the search reads of their sets.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) groups: Vec<Group>,
     pub(super) sets: Vec<u32>,
     pub(super) sizes: Vec<u32>,
-    /// How many elements of the set stand at the rank of the group or after it.
+    /// The number of elements of the set at the rank of the group or after it.
     pub(super) rests: Vec<u32>,
     pub(super) bitmaps: Vec<u64>,
 }
 
-/// The sets that show one rank, in the order of their numbers, thus of their sizes: those of the left input, and those
-/// of the right one if there is one.
+/// The sets that are compared at one place, in the order of their numbers, thus of their sizes: first the left ones, and
+/// from `right` on the right ones, of which there are none if the left ones are compared with each other.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
     pub(super) rank: u32,
@@ -97,25 +88,55 @@ pub(super) struct Group {
     pub(super) end: usize,
 }
 
-/// Groups are spread over so many parts.
-const PARTS: usize = 64;
+impl Group {
+    /// Returns the first of the partners of a member.
+    pub(super) fn first_partner(&self, member: usize) -> usize {
+        if self.right == self.end { member + 1 } else { self.right }
+    }
+}
 
-/// Sets are shown in chunks of at most so many, a power of two.
+/// The number of parts that groups are spread over.
+pub(super) const PARTS: usize = 64;
+
+/// The binary logarithm of the most sets in a chunk.
 const MOST_CHUNK_BITS: u32 = 14;
 
-/// A rank and a set.
+/// A rank in the upper half and a set in the lower half.
 type Posting = u64;
 
+/// A posting of a rank whose sets are cut into blocks: first the rank, the two blocks of the place and a bit for the right
+/// one of them, then the set.
+type SplitPosting = (u64, u32);
+
+/// The postings of some of the ranks.
+#[derive(Debug, Default)]
+struct Postings {
+    whole: Vec<Posting>,
+    split: Vec<SplitPosting>,
+}
+
+impl Postings {
+    fn push(&mut self, rank: u32, set: u32, place: Place) {
+        match place.blocks {
+            None => self.whole.push(u64::from(rank) << 32 | u64::from(set)),
+            Some((left, right)) => {
+                let blocks = u64::from(left) << 9 | u64::from(right) << 1 | u64::from(place.is_right);
+                self.split.push((u64::from(rank) << 17 | blocks, set));
+            }
+        }
+    }
+}
+
 impl Index {
-    /// How many bytes the index takes at most, while it is made: for so many sets that show so many elements, of which so
-    /// many are of its share.
+    /// Returns the most bytes that the index takes while it is built: for `sets` sets that show `shown` elements,
+    /// `postings` of which belong to its share.
     pub(crate) fn bytes(sets: usize, shown: usize, postings: usize) -> usize {
         sets * (size_of::<u64>() + 2 * size_of::<u32>())
             + shown * size_of::<u32>()
             + postings * (2 * size_of::<Posting>() + 3 * size_of::<u32>() + size_of::<u64>())
     }
 
-    /// Ranges of sets that are worth a task each.
+    /// Returns ranges of sets that are worth a task each, and the binary logarithm of their length.
     pub(super) fn chunks(sets: usize, workers: usize) -> (u32, Vec<Range<u32>>) {
         let bits = (sets / (4 * workers)).max(1).ilog2().min(MOST_CHUNK_BITS);
         let sets = u32::try_from(sets).unwrap_or(u32::MAX);
@@ -135,7 +156,7 @@ impl Index {
         let show = move |range| Ok(show(&shared.0, &shared.1, &shared.2, share, range));
         let shown = parallel(workers, ranges, show).await?;
         let mut chunks = Vec::with_capacity(shown.len());
-        let mut postings: Vec<Vec<Vec<Posting>>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
+        let mut postings: Vec<Vec<Postings>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
         for (chunk, dealt) in shown {
             chunks.push(chunk);
             postings.iter_mut().zip(dealt).for_each(|(part, more)| part.push(more));
@@ -150,7 +171,7 @@ impl Index {
         }
     }
 
-    /// An index without groups.
+    /// Returns an index without groups.
     pub(super) fn without_groups(counting: Option<Counting>) -> Self {
         Self { chunks: Vec::new(), chunk_bits: 0, share: Share::ALL, parts: Vec::new(), counting }
     }
@@ -159,49 +180,71 @@ impl Index {
         (&self.chunks[(set >> self.chunk_bits) as usize], (set & ((1 << self.chunk_bits) - 1)) as usize)
     }
 
-    /// The ranks that a set shows, ascending.
+    /// Returns the ranks that a set shows, ascending.
     pub(super) fn prefix(&self, set: u32) -> &[u32] {
         let (chunk, i) = self.chunk(set);
         let start = if i == 0 { 0 } else { chunk.ends[i - 1] as usize };
         &chunk.prefixes[start..chunk.ends[i] as usize]
     }
 
-    /// Whether a set is paired with itself here, and not in another share.
+    /// Returns true if a set is paired with itself in this share, and not in another one.
     pub(super) fn is_home(&self, set: u32) -> bool {
         if self.share.of == 1 {
             return true;
         }
         let (chunk, i) = self.chunk(set);
-        Share::home(self.prefix(set), chunk.bitmaps[i], self.share.of) == self.share.number
+        self.share.has(self.share.places.home(self.prefix(set), chunk.bitmaps[i]))
     }
 
-    /// The groups among postings.
-    fn group(&self, sets: &Sets, filters: &FilterOptions, postings: Vec<Vec<Posting>>) -> Part {
-        let mut postings = postings.concat();
-        postings.sort_unstable();
-        let right_from = u32::try_from(sets.right).unwrap_or(u32::MAX);
+    /// Finds the groups among postings.
+    fn group(&self, sets: &Sets, filters: &FilterOptions, mut postings: Vec<Postings>) -> Part {
         let mut part = Part::default();
-        for group in postings.chunk_by(|a, b| rank_of(*a) == rank_of(*b)) {
-            let rank = rank_of(group[0]);
+        let mut whole: Vec<_> = postings.iter_mut().flat_map(|postings| std::mem::take(&mut postings.whole)).collect();
+        whole.sort_unstable();
+        let right_from = u32::try_from(sets.right).unwrap_or(u32::MAX);
+        for group in whole.chunk_by(|a, b| rank_of(*a) == rank_of(*b)) {
             let right = group.partition_point(|posting| set_of(*posting) < right_from);
-            let is_alone = if sets.is_self_join() { group.len() < 2 } else { right == 0 || right == group.len() };
-            if is_alone {
-                continue;
+            if sets.is_self_join() && group.len() > 1 || (1..group.len()).contains(&right) {
+                let members = group.iter().map(|posting| set_of(*posting));
+                self.add_group(&mut part, sets, filters, (rank_of(group[0]), right), members);
             }
-            let start = part.sets.len();
-            for set in group.iter().map(|posting| set_of(*posting)) {
-                let (chunk, i) = self.chunk(set);
-                let before = self.prefix(set).partition_point(|shown| *shown < rank);
-                let size = narrow(sets.size(set));
-                part.sets.push(set);
-                part.sizes.push(size);
-                // A filter that is off is given nothing to find.
-                part.rests.push(if filters.position { size - narrow(before) - chunk.unshared[i] } else { size });
-                part.bitmaps.push(if filters.bitmap { chunk.bitmaps[i] } else { 0 });
+        }
+        drop(whole);
+        let mut split: Vec<_> = postings.into_iter().flat_map(|postings| postings.split).collect();
+        split.sort_unstable();
+        for group in split.chunk_by(|a, b| a.0 >> 1 == b.0 >> 1) {
+            let blocks = group[0].0;
+            let right = group.partition_point(|posting| posting.0 & 1 == 0);
+            let is_one_block = blocks >> 9 & 0xff == blocks >> 1 & 0xff;
+            if sets.is_self_join() && is_one_block && group.len() > 1 || (1..group.len()).contains(&right) {
+                let members = group.iter().map(|posting| posting.1);
+                self.add_group(&mut part, sets, filters, (narrow_u64(blocks >> 17), right), members);
             }
-            part.groups.push(Group { rank, start, right: start + right, end: part.sets.len() });
         }
         part
+    }
+
+    /// Adds the group of a rank to a part. `right` is the number of its left members.
+    fn add_group(
+        &self,
+        part: &mut Part,
+        sets: &Sets,
+        filters: &FilterOptions,
+        (rank, right): (u32, usize),
+        members: impl Iterator<Item = u32>,
+    ) {
+        let start = part.sets.len();
+        for set in members {
+            let (chunk, i) = self.chunk(set);
+            let before = self.prefix(set).partition_point(|shown| *shown < rank);
+            let size = narrow(sets.size(set));
+            part.sets.push(set);
+            part.sizes.push(size);
+            // A disabled filter gets values that pass it.
+            part.rests.push(if filters.position { size - narrow(before) - chunk.unshared[i] } else { size });
+            part.bitmaps.push(if filters.bitmap { chunk.bitmaps[i] } else { 0 });
+        }
+        part.groups.push(Group { rank, start, right: start + right, end: part.sets.len() });
     }
 }
 
@@ -213,16 +256,16 @@ fn set_of(posting: Posting) -> u32 {
     narrow_u64(posting & u64::from(u32::MAX))
 }
 
-/// What a range of sets shows, and the postings of it by part.
+/// Returns the prefixes of a range of sets, and their postings by part.
 fn show(
     sets: &Sets,
     prefixes: &Prefixes,
     condition: &Arc<Condition>,
     share: Share,
     range: Range<u32>,
-) -> (Chunk, Vec<Vec<Posting>>) {
+) -> (Chunk, Vec<Postings>) {
     let mut chunk = Chunk::default();
-    let mut parts: Vec<Vec<Posting>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
+    let mut parts: Vec<_> = std::iter::repeat_with(Postings::default).take(PARTS).collect();
     let mut prefix = Prefix::default();
     let mut shown = [true, false].map(|is_left| Shown::new(condition, is_left, sets.is_self_join()));
     for set in range {
@@ -233,15 +276,20 @@ fn show(
         chunk.prefixes.extend_from_slice(&prefix.ranks);
         chunk.ends.push(narrow(chunk.prefixes.len()));
         prefix.ranks.dedup();
-        for &rank in prefix.ranks.iter().filter(|rank| share.has(**rank)) {
-            parts[rank as usize % PARTS].push(u64::from(rank) << 32 | u64::from(set));
+        let origin = Origin::of(sets.is_self_join(), !is_right);
+        for &rank in &prefix.ranks {
+            share.places.each(rank, prefix.bitmap, origin, |place| {
+                if share.has(place.number) {
+                    parts[rank as usize % PARTS].push(rank, set, place);
+                }
+            });
         }
     }
     (chunk, parts)
 }
 
-/// Sizes of sets, which are offsets of Arrow's lists, and numbers of counters fit; so do all elements of a chunk, as long as
-/// they are less than 32 GiB.
+/// Narrows a size to 32 bits. Sizes of sets, which are offsets of Arrow's lists, and numbers of counters fit. So do
+/// positions in the elements of a chunk, as long as they are less than 32 GiB.
 pub(super) fn narrow(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }

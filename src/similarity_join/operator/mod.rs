@@ -1,29 +1,30 @@
 //! The operator of similarity joins: an index of prefixes.
 //!
-//! 1. [`input`]: the rows of both inputs and their sets, the input read once where both are the same.
-//! 2. [`sets`]: equal sets become one, with the rows that have it; sets are numbered by size.
-//! 3. [`order`]: the elements are counted, which puts them in one order for all sets, rarest first.
+//! 1. [`input`]: reads the rows of both inputs and their sets, and reads the input once if both are the same.
+//! 2. [`sets`]: merges equal sets into one, with the rows that have it, and numbers sets by size.
+//! 3. [`order`]: counts the elements and puts them in one order for all sets, rarest first.
 //! 4. [`index`]: each set shows its prefix, its first few elements in that order; the sets that show the same element
 //!    form a group.
-//! 5. [`search`]: within a group, pairs are taken whose sizes, positions and bitmaps allow a match, and verified on the
-//!    sets themselves; a pair counts in the group of its first common element only.
-//!    Where codes of all pairs are compared, they take the place of steps 3 to 5 ([`scan`]).
-//!    Where the measure asks how much of the one set is in the other, steps 4 and 5 count instead ([`counting`]).
-//! 6. [`output`]: pairs of sets become pairs of rows, filtered by the rest of the join's condition.
+//! 5. [`search`]: takes the pairs of a group whose sizes, positions and bitmaps allow a match, and verifies them on the
+//!    sets themselves; a pair counts in the group of its first common element only. If codes of all pairs are compared,
+//!    [`scan`] replaces steps 3 to 5. If the measure asks how much of one set is in the other, [`counting`] replaces
+//!    steps 4 and 5.
+//! 6. [`output`]: turns pairs of sets into pairs of rows, filtered by the rest of the join's condition.
 //!
-//! Where pairs match by any of several conditions, all steps are done for one condition after the other, over rows that are kept after
-//! the first ([`replay`]): later conditions leave out the pairs of earlier ones. An outer join, a semi join and an anti join mark
-//! rows that have a partner, and give rows of an input after the last pair ([`output`]).
+//! If pairs match by any of several conditions, all steps run for one condition after the other, over rows that are
+//! kept after the first ([`replay`]); later conditions leave out the pairs of earlier ones. Outer joins, semi joins and
+//! anti joins mark the rows that have a partner, and output rows of an input after the last pair ([`output`]).
 //!
-//! What does not fit into the memory allowed is written to disk while it is read, and dealt into parts that fit ([`disk`],
-//! [`memory`]); steps 2 to 6 run for one part after the other. The elements are counted on disk, and a row goes to the share of each
-//! rank that it shows ([`spill`]) and that others show, too ([`shared_ranks`]). Where rows share so much that they would be in many
-//! shares, they go into blocks by the sizes of their sets, and each block is joined with each whose sizes allow a match
-//! ([`blocks`]), if that moves fewer rows. So do the rows of a share that comes out too large.
+//! Rows that exceed the memory limit are spilled to disk while they are read, and partitioned into shares that fit
+//! ([`disk`], [`memory`]); steps 2 to 6 run for one share after the other. The elements are counted on disk. A row goes
+//! to the share of each rank that it shows ([`spill`]) and that other rows show, too ([`shared_ranks`]). If rows share
+//! so much that they would be in many shares, they go into blocks by the sizes of their sets instead, provided that
+//! this moves fewer rows. Each block is joined with each block whose sizes allow a match ([`blocks`]). The rows of a
+//! share that turns out too large go into blocks, too.
 //!
-//! Steps 1 to 4 run in parallel over the parts of the input; in steps 5 and 6 workers take tasks of about as many pairs of
-//! sets off one list ([`work`]), and share the rows of sets that many rows have, so that neither a heavy group nor a heavy
-//! set keeps one of them alone. [`run`] leads from the first step to the last.
+//! Steps 1 to 4 run in parallel over the parts of the input. In steps 5 and 6, workers take tasks off one list
+//! ([`work`]), each with about as many pairs of sets, and share the rows of sets that many rows have. So neither a
+//! heavy group nor a heavy set is left to one worker alone. [`run`] leads from the first step to the last.
 
 mod blocks;
 mod condition;
@@ -41,6 +42,7 @@ mod order;
 mod order_exec;
 mod output;
 mod parallel;
+mod places;
 mod prefix;
 mod replay;
 mod run;

@@ -9,18 +9,18 @@ use super::parallel::parallel;
 use super::sets::Sets;
 use super::spill::{Portions, Spilled};
 
-/// One order of the elements of all sets, rarest first, as numbers: a *rank* is the place of an element.
+/// The order of the elements of all sets, rarest first. The place of an element in it is its *rank*.
 ///
-/// Any order that is the same for all sets finds all pairs; one that begins with the rare elements makes few candidates.
-/// So counting is cheap rather than exact: elements are counted by a hash of theirs, and counts are rounded to a third of
-/// an octave, the *class*. The rank of an element is its class, and after that the hash. Two elements that share a rank are
-/// one element to the index, which makes candidates but loses none, as long as sets are compared by their elements in the
-/// end.
+/// Any order that is the same for all sets finds all pairs; one that begins with the rare elements makes few
+/// candidates. So counting is cheap rather than exact: elements are counted by a hash, and counts are rounded to a
+/// third of an octave, the *class*. The rank of an element is its class, followed by the hash. Two elements that share
+/// a rank are one element to the index. This makes more candidates but loses none, as long as sets are compared by
+/// their elements in the end.
 #[derive(Debug)]
 pub(in crate::similarity_join) struct Order {
     /// The class of each counter.
     classes: Vec<u8>,
-    /// How far a hash is shifted to give the number of its counter.
+    /// The number of bits by which a hash is shifted to give the number of its counter.
     shift: u32,
 }
 
@@ -33,26 +33,26 @@ const UNKNOWN_COUNTERS: usize = 1 << 20;
 /// The most counters that each counted partition sends.
 const MOST_SENT: usize = 1 << 21;
 
-/// The class of the elements that one set only has: they come first, and no pair shares them.
+/// The class of the elements that only one set has: they come first, and no pair shares them.
 pub(super) const UNSHARED: u8 = 0;
 
 /// The bits of a rank that come from the hash.
 const HASH_BITS: u32 = 26;
 
-/// More counters than this miss the caches more than they tell elements apart.
+/// The most counters: more of them cost more in cache misses than they gain by telling elements apart.
 const MOST_COUNTERS: usize = 1 << 24;
 
-/// Elements are dealt into so many parts before they are counted, so that the counters of a part stay in a cache and no
-/// two tasks count on the same.
+/// The number of parts that elements are partitioned into before they are counted, so that the counters of a part stay
+/// in a cache and no two tasks use the same counters.
 const PARTS: usize = 64;
 
 impl Order {
-    /// How many bytes it takes at most to count so many elements.
+    /// Returns the most bytes that it takes to count so many elements.
     pub(crate) fn bytes(elements: usize) -> usize {
         elements * size_of::<u32>() + Self::counters(elements) * (size_of::<u32>() + 2 * size_of::<u8>())
     }
 
-    /// How many bytes are of use for counters of so many elements.
+    /// Returns the number of bytes that are useful for counters of so many elements.
     pub(super) fn bytes_of_counters(elements: usize) -> usize {
         Self::counters(elements) * size_of::<u32>()
     }
@@ -94,8 +94,8 @@ impl Order {
         Ok(Self { classes: classes.concat(), shift })
     }
 
-    /// Counts the elements of all rows on disk, so many, with so many bytes of counters; of the rows, so many bytes are read at
-    /// once.
+    /// Counts the elements of all rows on disk. `elements` is their number, `counters` the bytes of the counters, and
+    /// `portions` limits the bytes of rows that are read at once.
     pub(super) async fn of_spilled(
         spilled: &Spilled,
         elements: usize,
@@ -112,7 +112,7 @@ impl Order {
                 let key = batch.key(row);
                 for &element in &batch.elements()[batch.range(row)] {
                     let count = &counted[index(mix(element ^ key) >> shift)];
-                    // Far from where it would begin anew.
+                    // The count stops far below its overflow.
                     if count.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
                         count.fetch_sub(1, Ordering::Relaxed);
                     }
@@ -127,60 +127,71 @@ impl Order {
         Ok(Self { classes: counts.iter().map(|count| class(count.load(Ordering::Relaxed))).collect(), shift })
     }
 
-    /// The order by counters that were counted apart, one for each power of two of hashes.
+    /// Returns the order for counts from elsewhere; their number is a power of two.
     pub(super) fn of_counters(counts: &[u32]) -> Self {
         Self::of_classes(counts.iter().map(|count| class(*count)).collect())
     }
 
-    /// The order of so many classes, a power of two.
+    /// Returns the order for classes from elsewhere; their number is a power of two.
     pub(super) fn of_classes(classes: Vec<u8>) -> Self {
         let shift = u64::BITS - classes.len().trailing_zeros();
         Self { classes, shift }
     }
 
-    /// The class of each counter.
+    /// Returns the class of each counter.
     pub(super) fn classes(&self) -> &[u8] {
         &self.classes
     }
 
-    /// The counters that are of use for so many rows of other machines, each of which counts for itself.
+    /// Returns the number of counters that are useful for so many rows on several machines, each of which counts for
+    /// itself.
     pub(in crate::similarity_join) fn counters_of_rows(rows: Option<usize>) -> usize {
         rows.map_or(UNKNOWN_COUNTERS, |rows| Self::counters(rows.saturating_mul(ELEMENTS_OF_ROW))).min(MOST_SENT)
     }
 
-    /// How many bytes the order takes once it is made.
+    /// Returns the bytes of the finished order.
     pub(super) fn size(&self) -> usize {
         self.classes.len()
     }
 
-    /// The class of an element that has a hash; 0 if no other set has it.
+    /// Returns the class of an element with a hash; 0 if no other set has the element.
     pub(super) fn class(&self, hash: u64) -> u8 {
         self.classes[index(hash >> self.shift)]
     }
 }
 
-/// The rank of an element with a class and a hash.
+/// Returns the rank of an element with a class and a hash.
 pub(super) fn rank(class: u8, hash: u64) -> u32 {
     u32::from(class) << HASH_BITS | narrow_u64(hash & ((1 << HASH_BITS) - 1))
 }
 
-/// The number of the counter of an element with a key, of so many, which are a power of two.
+/// Returns the least number of rows that have an element of a rank, by its class.
+pub(super) fn least_count(rank: u32) -> usize {
+    // The inverse of `class`, with the third roots of 2 and 4 in thousandths.
+    let class = rank >> HASH_BITS;
+    match class {
+        0 => 1,
+        _ => ([1000, 1260, 1588][(class + 2) as usize % 3] << ((class + 2) / 3)) / 1000,
+    }
+}
+
+/// Returns the number of the counter of an element with a key. `counters`, the number of counters, is a power of two.
 pub(super) fn counter(element: u64, key: u64, counters: usize) -> usize {
     index(mix(element ^ key) >> (u64::BITS - counters.trailing_zeros()))
 }
 
-/// The number of a counter: 24 bits.
+/// Converts the number of a counter, which has at most 24 bits.
 fn index(counter: u64) -> usize {
     usize::try_from(counter).unwrap_or(usize::MAX)
 }
 
-/// So many classes there are.
+/// The number of classes.
 pub(super) const CLASSES: usize = 64;
 
-/// Counts by the third of an octave: 0 for 1, then 1 for 2, up to 63.
+/// Returns the class of a count, by thirds of an octave: 0 for 1, then 1 for 2, up to 63.
 pub(super) fn class(count: u32) -> u8 {
     let Some(octave) = count.checked_ilog2() else { return 0 };
-    // The count as a number from 2^31 on, by the third roots of 2 and 4.
+    // The count is scaled to 2^31 or more and compared with 2^31 times the third roots of 2 and 4.
     let mantissa = count << (31 - octave);
     let third = u32::from(mantissa >= 2_705_659_852) + u32::from(mantissa >= 3_408_917_802);
     let class = (3 * octave + third).saturating_sub(2);
@@ -203,5 +214,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(class), [0, 0, 1, 2, 4, 4, 5, 6, 7]);
         assert_eq!(class(u32::MAX), 63);
         assert!((1..100_000).all(|count| class(count) <= class(count + 1)));
+        let least = |class| u32::try_from(least_count(rank(class, 0))).unwrap();
+        assert!((1..=63).all(|of| class(least(of) + 1) >= of && class(least(of)) <= of), "rounded down by one at most");
     }
 }

@@ -156,9 +156,9 @@ impl Run {
             self.join_in_memory(left, right, &marks, reservation).await?;
         } else if self.condition.is_distance() {
             return exec_err!(
-                "a join of codes by their distance holds them and the columns that it gives in memory, {} bytes here: raise the \
-                 memory limit (`memory`, or datafusion.runtime.memory_limit), or SET ibid.similarity_join.strategy = 'operator', \
-                 which can do without",
+                "a join of codes by their distance keeps the codes and its output columns in memory, {} bytes here: \
+                 raise the memory limit (`memory`, or datafusion.runtime.memory_limit), or SET \
+                 ibid.similarity_join.strategy = 'operator', which can do without it",
                 summary.bytes + to_join
             );
         } else {

@@ -7,8 +7,8 @@ use super::counting::Hits;
 use super::index::{Group, Index, Part};
 use super::sets::Sets;
 
-/// A share of the work: the pairs that some members of some groups of a part make with the members after them, those that some
-/// containers make with what they contain, or those that sets make with themselves.
+/// A unit of work: the pairs of some members of some groups of a part with the members after them, the pairs of some
+/// containers with the sets they contain, or the pairs of sets with themselves.
 #[derive(Debug, Clone)]
 pub(super) enum Task {
     Groups { part: usize, members: Range<usize> },
@@ -19,24 +19,24 @@ pub(super) enum Task {
 /// A set of the left and one of the right input.
 pub(super) type Pair = (u32, u32);
 
-/// What became of the pairs that met in a group.
+/// The numbers of pairs that met in a group, by their outcome.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     /// Pairs of sets that show the same element, and whose sizes do not allow a match.
     pub(super) pruned_length: usize,
     /// Pairs of sets that show the same element, and whose sizes allow a match.
     pub(super) candidates: usize,
-    /// Of these: too few of the elements that the one shows were found in the other.
+    /// Candidates that were pruned because too few of the elements that one set shows were found in the other.
     pub(super) pruned_count: usize,
-    /// Of these: too few elements stand after the one they met at.
+    /// Candidates that were pruned because too few elements stand after the one they met at.
     pub(super) pruned_position: usize,
-    /// Of the rest: their bitmaps differ too much.
+    /// Remaining candidates that were pruned because their bitmaps differ too much.
     pub(super) pruned_bitmap: usize,
-    /// Of the rest: they met at an earlier element.
+    /// Remaining candidates that were dropped because they met at an earlier element, too.
     pub(super) repeated: usize,
-    /// The rest, which were compared element by element.
+    /// The remaining candidates, which were compared element by element.
     pub(super) verified: usize,
-    /// Of these: so many elements of the one are not in the other that the rest was not looked at.
+    /// Verified pairs whose comparison ended early, because too many elements of one set are not in the other.
     pub(super) ended_early: usize,
     /// Pairs of sets that match, and sets that match themselves.
     pub(super) matched: usize,
@@ -56,13 +56,13 @@ impl AddAssign for Counts {
     }
 }
 
-/// Tasks of the groups make about so many candidates of small sets, a few milliseconds of work.
+/// The approximate number of candidates of small sets in a task of groups, a few milliseconds of work.
 const TASK: usize = 1 << 20;
 
-/// Sets of up to this many elements have their required overlaps in a table.
+/// The largest set whose required overlaps are in a table.
 const TABLE: usize = 127;
 
-/// Finds the pairs of sets that match.
+/// The search for the pairs of sets that match.
 #[derive(Debug)]
 pub(super) struct Search<'a> {
     sets: &'a Sets,
@@ -71,11 +71,11 @@ pub(super) struct Search<'a> {
     required: &'a Required,
 }
 
-/// How many elements two sets must share, by their sizes.
+/// The number of elements that two sets must share, by their sizes.
 #[derive(Debug)]
 pub(super) struct Required {
     either_way: bool,
-    /// The least overlaps of sets of fewer than `width` elements each, 0 where they cannot match.
+    /// The least overlaps of sets of fewer than `width` elements each; 0 if they cannot match.
     small: Vec<u32>,
     width: usize,
 }
@@ -104,17 +104,16 @@ impl Required {
     }
 }
 
-/// All tasks.
+/// Returns all tasks.
 pub(super) fn tasks(sets: &Sets, index: &Index) -> Vec<Task> {
-    let is_self_join = sets.is_self_join();
     let mut tasks = Vec::new();
     for (number, part) in index.parts.iter().enumerate() {
         let (mut start, mut cost) = (0, 0);
         for group in &part.groups {
-            for member in group.start..if is_self_join { group.end } else { group.right } {
+            for member in group.start..group.right {
                 // Large sets take longer to compare.
                 let weight = 1 + part.sizes[member] as usize / 64;
-                cost += weight * (1 + group.end - group.right.max(member));
+                cost += weight * (1 + group.end - group.first_partner(member));
                 if cost >= TASK {
                     tasks.push(Task::Groups { part: number, members: start..member + 1 });
                     (start, cost) = (member + 1, 0);
@@ -128,7 +127,7 @@ pub(super) fn tasks(sets: &Sets, index: &Index) -> Vec<Task> {
     if let Some(counting) = &index.counting {
         tasks.extend(counting.tasks(sets));
     }
-    if is_self_join {
+    if sets.is_self_join() {
         tasks.extend(Index::chunks(sets.len(), 1).1.into_iter().map(Task::Equal));
     }
     tasks
@@ -139,7 +138,7 @@ impl<'a> Search<'a> {
         Self { sets, index, condition, required }
     }
 
-    /// The pairs of a task.
+    /// Finds the pairs of a task.
     pub(super) fn run(&self, task: &Task, hits: &mut Hits, pairs: &mut Vec<Pair>) -> Counts {
         match task {
             Task::Equal(sets) => {
@@ -168,7 +167,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How many candidates a task has, without comparing them.
+    /// Returns the number of candidates of a task, without comparing them.
     pub(super) fn count(&self, task: &Task) -> usize {
         let Task::Groups { part, members } = task else { return 0 };
         let part = &self.index.parts[*part];
@@ -182,19 +181,19 @@ impl<'a> Search<'a> {
         candidates
     }
 
-    /// Those of `members` that look for partners, with their groups.
+    /// Calls `each` for those of `members` that look for partners, with their groups.
     fn each_member(&self, part: &Part, members: &Range<usize>, mut each: impl FnMut(&Group, usize)) {
         let first = part.groups.partition_point(|group| group.end <= members.start);
         for group in part.groups[first..].iter().take_while(|group| group.start < members.end) {
-            let lefts = if self.required.either_way { group.end } else { group.right };
-            for member in members.start.max(group.start)..members.end.min(lefts) {
+            for member in members.start.max(group.start)..members.end.min(group.right) {
                 each(group, member);
             }
         }
     }
 
-    /// Those that a member of a group meets whose sizes allow a match, by size, with what they must share; until `each` says
-    /// that there is no more to be had. Gives how many others there are, whose sizes do not allow one.
+    /// Calls `each` with runs of partners of one size that a member of a group meets and whose size allows a match, and
+    /// with the number of elements that they must share, until `each` returns false. Returns the number of partners
+    /// whose sizes do not allow a match.
     fn runs(
         &self,
         part: &Part,
@@ -203,9 +202,9 @@ impl<'a> Search<'a> {
         mut each: impl FnMut(Range<usize>, usize) -> bool,
     ) -> usize {
         let (size, mut pruned) = (part.sizes[member], 0);
-        let mut start = if self.required.either_way { member + 1 } else { group.right };
+        let mut start = group.first_partner(member);
         while start < group.end {
-            // Partners come by size.
+            // Partners are sorted by size.
             let other = part.sizes[start];
             let end = start + part.sizes[start..group.end].partition_point(|next| *next == other);
             let run = start..end;
@@ -221,7 +220,7 @@ impl<'a> Search<'a> {
         pruned
     }
 
-    /// The pairs of a member of a group with those after it, or with those of the right input.
+    /// Finds the pairs of a member of a group with the members after it, or with those of the right input.
     fn partners(
         &self,
         part: &Part,
@@ -269,7 +268,7 @@ impl<'a> Search<'a> {
         self.compare(a, b, required, counts, pairs);
     }
 
-    /// The pairs among some whose codes are near.
+    /// Finds the matches among pairs whose codes are near.
     pub(super) fn compare_near(&self, hits: &[Hit], pairs: &mut Vec<Pair>) -> Counts {
         let mut counts = Counts { candidates: hits.len(), ..Counts::default() };
         for Hit { query: a, row: b } in hits.iter().copied() {
@@ -312,13 +311,13 @@ impl<'a> Search<'a> {
 }
 
 impl Required {
-    /// The least overlap of a left and a right set, where that is not the same either way.
+    /// Returns the least overlap of a left and a right set, which depends on the direction for asymmetric measures.
     fn of_direction(&self, condition: &Condition, left: usize, right: usize) -> Option<usize> {
         if condition.measure.is_symmetric() { self.of(condition, left, right) } else { condition.required(left, right) }
     }
 }
 
-/// Whether two ascending lists share a rank before `rank`.
+/// Returns true if two ascending lists share a rank before `rank`.
 fn meet_before(a: &[u32], b: &[u32], rank: u32) -> bool {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() && a[i] < rank && b[j] < rank {
@@ -332,7 +331,8 @@ fn meet_before(a: &[u32], b: &[u32], rank: u32) -> bool {
     false
 }
 
-/// How many elements two sets share; `None` as soon as it is plain that they are fewer than `required`.
+/// Returns the number of elements that two sets share; `None` as soon as it is clear that they are fewer than
+/// `required`.
 pub(super) fn count_common(a: &[u64], b: &[u64], required: usize) -> Option<usize> {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let (Some(mut spare), Some(mut long_spare)) = (short.len().checked_sub(required), long.len().checked_sub(required))

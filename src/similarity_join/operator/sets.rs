@@ -141,8 +141,8 @@ impl Sets {
         }
         if rows > MOST_ROWS {
             return exec_err!(
-                "a similarity join of {rows} rows; {MOST_ROWS} is the most: join the input in parts, such as by a range of the \
-                 size of the sets"
+                "a similarity join has {rows} rows, more than the limit of {MOST_ROWS}: join the input in parts, such \
+                 as by ranges of the size of the sets"
             );
         }
         // By size, and then by row, so that a loop over all sets reads memory as sequentially as possible.

@@ -1,4 +1,4 @@
-//! Where the rows do not fit into memory: on disk, and dealt into shares that do.
+//! Rows that do not fit into memory: they are on disk, partitioned into shares that fit.
 
 use std::ops::{AddAssign, Range};
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use super::input::{At, Batch, Batches, together};
 use super::memory::Summary;
 use super::order::Order;
 use super::parallel::parallel;
+use super::places::Origin;
 use super::prefix::Prefix;
 use super::run::Run;
 use super::shared_ranks::SharedRanks;
@@ -25,7 +26,7 @@ use super::shared_ranks::SharedRanks;
 /// A file that is being written.
 pub(super) struct SpillWriter(Box<Write>);
 
-/// Appends a batch, or ends the file; DataFusion's own writer has no name to be called by.
+/// A closure that appends a batch, or ends the file. The type of DataFusion's own writer cannot be named.
 type Write = dyn FnMut(Option<&RecordBatch>) -> Result<Option<Arc<dyn SpillFile>>> + Send;
 
 impl SpillWriter {
@@ -41,7 +42,7 @@ impl SpillWriter {
         (self.0)(Some(batch)).map(drop)
     }
 
-    /// The file; `None` if nothing was appended.
+    /// Returns the file; `None` if nothing was appended.
     pub(super) fn finish(mut self) -> Result<Option<Arc<dyn SpillFile>>> {
         (self.0)(None)
     }
@@ -50,7 +51,7 @@ impl SpillWriter {
 /// The rows of both inputs on disk.
 pub(super) struct Spilled {
     pub(super) left: Arc<Side>,
-    /// Nothing where the input was read once.
+    /// Empty if the input was read once.
     pub(super) right: Arc<Side>,
 }
 
@@ -59,22 +60,22 @@ pub(super) struct Side {
     pub(super) files: Vec<Arc<dyn SpillFile>>,
     pub(super) spill: SpillManager,
     pub(super) at: At,
-    /// Of shares: how much each is.
+    /// The size of each share; empty if the rows are not in shares.
     pub(super) shares: Vec<OfShare>,
-    /// Whether rows have their numbers in the input; else they are numbered as they are read.
+    /// True if rows are stored with their numbers in the input; else they are numbered as they are read.
     pub(super) is_numbered: bool,
 }
 
-/// How much of a side is in a share.
+/// The size of a side's part of a share.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OfShare {
     summary: Summary,
-    /// How many elements of the share are shown in it.
+    /// The number of elements of the share that its rows show.
     pub(super) postings: usize,
 }
 
 impl OfShare {
-    /// How much memory it takes, with all that is made of it.
+    /// Returns the bytes of memory that the rows take, with everything that is built from them.
     pub(crate) fn bytes(&self) -> usize {
         self.summary.bytes + self.summary.bytes_to_join(self.postings)
     }
@@ -87,25 +88,25 @@ impl AddAssign for OfShare {
     }
 }
 
-/// How rows are read that are not all in memory.
+/// The limits for reading rows that are not all in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Portions {
-    /// How many bytes to read at once.
+    /// The number of bytes to read at once.
     pub(super) bytes: usize,
     pub(super) workers: usize,
 }
 
-/// Reads batches back, one file after the other.
+/// A reader of spilled batches, one file after the other.
 pub(super) struct SpillReader {
     side: Arc<Side>,
     next_file: usize,
     stream: Option<SendableRecordBatchStream>,
-    /// How many rows were read.
+    /// The number of rows that were read.
     rows: usize,
 }
 
 impl SpillReader {
-    /// The next batch; its rows are numbered over all batches.
+    /// Reads the next batch. Its rows are numbered over all batches, unless they are stored with their numbers.
     pub(super) async fn next(&mut self) -> Result<Option<Batch>> {
         loop {
             let stream = match &mut self.stream {
@@ -132,7 +133,7 @@ impl SpillReader {
 }
 
 impl SpillReader {
-    /// What the batches of the next portion are mapped to, in parallel; `None` at the end.
+    /// Maps the batches of the next portion, in parallel; returns `None` at the end.
     pub(super) async fn map_portion<T: Send + 'static>(
         &mut self,
         portions: Portions,
@@ -154,7 +155,7 @@ impl SpillReader {
 }
 
 impl Side {
-    /// All rows, from the first file to the last.
+    /// Reads all rows, from the first file to the last.
     pub(super) fn read(self: &Arc<Self>) -> SpillReader {
         SpillReader { side: Arc::clone(self), next_file: 0, stream: None, rows: 0 }
     }
@@ -166,7 +167,8 @@ impl Side {
         Self { files, spill, at, shares, is_numbered: self.is_numbered }
     }
 
-    /// The rows of some files, in batches of at least `enough` rows; `read` is told how many bytes come.
+    /// Loads the rows of some files, in batches of at least `enough` rows, and calls `read` with the bytes of each
+    /// batch.
     async fn load(&self, files: Range<usize>, enough: usize, read: impl Fn(usize) -> Result<()>) -> Result<Vec<Batch>> {
         let (mut batches, mut small, mut rows) = (Vec::new(), Vec::new(), 0);
         let one = |small: &[RecordBatch]| Batch::from_spilled(&together(self.spill.schema(), small)?, self.at);
@@ -195,9 +197,9 @@ impl Spilled {
         if side == JoinSide::Right { self.right.read() } else { self.left.read() }
     }
 
-    /// Deals the rows into some of so many shares: a row goes to the share of each rank that it shows and another one does, which
-    /// is where it meets those that show the same. Each share has a file of each side. At most twice the memory of a portion is
-    /// taken.
+    /// Partitions the rows into the shares `files`. A row goes to the share of each rank that it shows and that another
+    /// row shows, too, so that it meets the rows that show the same. Each share has a file of each side. This takes at
+    /// most twice the memory of a portion.
     pub(super) async fn deal(
         &self,
         run: &Run,
@@ -206,26 +208,28 @@ impl Spilled {
         portions: Portions,
     ) -> Result<Self> {
         let dealt = async |side, is_left| {
+            let origin = Origin::of(run.is_self_join(), is_left);
             let shown = Shown::new(&run.condition, is_left, run.is_self_join());
-            deal(side, Arc::clone(dealing), shown, run.is_self_join(), files.clone(), portions).await
+            deal(side, Arc::clone(dealing), shown, origin, files.clone(), portions).await
         };
         Ok(Self { left: dealt(&self.left, true).await?, right: dealt(&self.right, false).await? })
     }
 
-    /// One of the shares.
+    /// Returns one of the shares.
     pub(super) fn part(&self, file: usize) -> Self {
         let part = |side: &Arc<Side>| Arc::new(side.part(file));
         Self { left: part(&self.left), right: part(&self.right) }
     }
 
-    /// How much all shares are.
+    /// Returns the size of all shares.
     pub(super) fn of_share(&self) -> OfShare {
         let mut all = OfShare::default();
         self.left.shares.iter().chain(&self.right.shares).for_each(|more| all += *more);
         all
     }
 
-    /// The rows of some files of the left side, and of some of the right one; `read` is told how many bytes come.
+    /// Loads the rows of some files of the left side and of some files of the right side, and calls `read` with the
+    /// bytes of each batch.
     pub(super) async fn load(
         &self,
         left: Range<usize>,
@@ -242,14 +246,14 @@ impl Spilled {
     }
 }
 
-/// What says where rows go.
+/// The parameters that decide which shares a row goes to.
 pub(super) struct Dealing {
-    /// `None` where the prefixes of rows were found before.
+    /// `None` if the prefixes of the rows were computed before.
     pub(super) order: Option<Arc<Order>>,
     pub(super) shared: SharedRanks,
-    /// The share of which the rows are, which is cut into others.
+    /// The share that the rows belong to, which is split into finer shares.
     pub(super) within: Share,
-    /// The number of these.
+    /// The number of finer shares.
     pub(super) shares: usize,
 }
 
@@ -257,20 +261,20 @@ async fn deal(
     side: &Arc<Side>,
     dealing: Arc<Dealing>,
     shown: Shown,
-    is_self_join: bool,
+    origin: Origin,
     shares: Range<usize>,
     portions: Portions,
 ) -> Result<Arc<Side>> {
     let (spill, files) = (side.spill.clone(), shares.len());
     let mut writers = (0..files).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
     let mut of_shares = vec![OfShare::default(); files];
-    let deal = Arc::new(move |batch| deal_batch(&batch, &dealing, shown.clone(), is_self_join, &shares));
+    let deal = Arc::new(move |batch| deal_batch(&batch, &dealing, shown.clone(), origin, &shares));
     let mut batches = side.read();
     while let Some(dealt) = batches.map_portion(portions, &deal).await? {
         for (share, of_share) in of_shares.iter_mut().enumerate() {
             dealt.iter().for_each(|batch| *of_share += batch.shares[share].1);
         }
-        // A share gets the rows of many batches at once: a few of each would be mostly the heads of messages.
+        // A share gets the rows of many batches at once: with a few rows each, messages would be mostly headers.
         let append = move |(share, mut writer): (usize, SpillWriter)| {
             if let Some(rows) = gather(dealt.iter().map(|batch| (&batch.rows, &batch.shares[share].0)))? {
                 writer.append(&rows)?;
@@ -289,7 +293,7 @@ async fn deal(
     Ok(Arc::new(Side { files, spill, at: side.at, shares: of_shares, is_numbered: true }))
 }
 
-/// Some rows of some batches, as one batch; `None` if there are none.
+/// Gathers some rows of some batches into one batch; returns `None` if there are none.
 pub(super) fn gather<'a>(
     parts: impl Iterator<Item = (&'a RecordBatch, &'a Vec<usize>)>,
 ) -> Result<Option<RecordBatch>> {
@@ -304,7 +308,7 @@ pub(super) fn gather<'a>(
 /// The rows of a batch by share.
 struct Dealt {
     rows: RecordBatch,
-    /// The rows of each share, and how much they are.
+    /// The rows of each share, and their size.
     shares: Vec<(Vec<usize>, OfShare)>,
 }
 
@@ -312,7 +316,7 @@ fn deal_batch(
     batch: &Batch,
     dealing: &Dealing,
     mut shown: Shown,
-    is_self_join: bool,
+    origin: Origin,
     wanted: &Range<usize>,
 ) -> Result<Dealt> {
     let Dealing { order, shared, within, shares } = dealing;
@@ -321,22 +325,24 @@ fn deal_batch(
     let mut dealt = vec![(Vec::new(), OfShare::default()); wanted.len()];
     for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
         if summary.shown == 0 {
-            // Nothing matches it, not even itself.
+            // The row matches nothing, not even itself.
             continue;
         }
         batch.prefix(row, summary.shown, order.as_deref(), &mut prefix);
-        let of_ranks = prefix.ranks.iter().filter(|rank| shared.has(**rank)).map(|rank| Share::of_rank(*rank, all));
-        let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, all));
-        for (share, postings) in of_ranks.map(|share| (share, 1)).chain(home.map(|home| (home, 0))) {
-            let Some(share) = within.part_of(share) else { continue };
-            let Some((rows, of_share)) = share.checked_sub(wanted.start).and_then(|file| dealt.get_mut(file)) else {
-                continue;
-            };
+        let mut add = |place, postings| {
+            let file = within.part_of(Share::of_place(place, all)).and_then(|share| share.checked_sub(wanted.start));
+            let Some((rows, of_share)) = file.and_then(|file| dealt.get_mut(file)) else { return };
             of_share.postings += postings;
             if rows.last() != Some(&row) {
                 rows.push(row);
                 of_share.summary += summary;
             }
+        };
+        for &rank in prefix.ranks.iter().filter(|rank| shared.has(**rank)) {
+            within.places.each(rank, prefix.bitmap, origin, |place| add(place.number, 1));
+        }
+        if origin == Origin::Both {
+            add(within.places.home(&prefix.ranks, prefix.bitmap), 0);
         }
     }
     Ok(Dealt { rows: batch.to_spilled()?, shares: dealt })
