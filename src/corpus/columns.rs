@@ -1,4 +1,4 @@
-//! Which columns the documents have: roles of a file's columns, and the union of all files' other columns.
+//! The columns of the documents: the text and id columns of each file, and the union of all other columns.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ pub(crate) const MAX_COLUMNS: usize = 4096;
 /// The column that holds the text, where the user names none.
 pub(super) const TEXT_COLUMN: &str = "text";
 
-/// The columns that may hold the ids, where the user names none. What ibid writes itself is called doc_id, so its own tables are
+/// The columns that may hold the ids, where the user names none. ibid writes ids as `doc_id`, so its own tables are
 /// read back with their ids.
 pub(super) const ID_COLUMNS: [&str; 2] = ["doc_id", "id"];
 
-/// The key of the metadata of a field that says its [`Kind`].
+/// The key in the metadata of a field that holds its [`Kind`].
 const KIND: &str = "ibid.kind";
 
-/// What a column's values have been so far.
+/// The type of a column, inferred from its values so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing but NULL.
@@ -51,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a column of a table, which may say more of it than its type.
+    /// Returns the kind of a column of a table. The metadata of the field may say more than its type.
     pub(crate) fn of_field(field: &Field) -> Self {
         match field.metadata().get(KIND).map(String::as_str) {
             Some("null") => Self::Null,
@@ -60,7 +60,8 @@ impl Kind {
         }
     }
 
-    /// A field that says the kind of its column where the type does not, for those who read other files with it.
+    /// Returns the field with its kind in the metadata, if the type does not imply the kind. Readers of other files
+    /// need the kind to combine the columns.
     fn noted_in(&self, field: Field) -> Field {
         let kind = match self {
             Self::Null => "null",
@@ -80,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// The kind that a number of less than 64 bits is widened to.
+    /// Returns the kind that a number type of less than 64 bits is widened to. Other kinds stay as they are.
     fn plain(&self) -> Self {
         use DataType::{Float16, Float32, Int8, Int16, Int32, UInt8, UInt16, UInt32};
         match self {
@@ -90,7 +91,7 @@ impl Kind {
         }
     }
 
-    /// The kind that holds both without loss: text, where nothing narrower does. `None` if even text does not.
+    /// Returns the kind that holds both without loss: text, if nothing narrower does. `None` if even text does not.
     pub(crate) fn widen(self, other: Self) -> Option<Self> {
         Some(match (self, other) {
             (a, b) if a == b => a,
@@ -99,7 +100,7 @@ impl Kind {
             (Self::Int, Self::Float) | (Self::Float, Self::Int) => Self::Float,
             (a, b) if a.plain() != a || b.plain() != b => return a.plain().widen(b.plain()),
             (a, b) => {
-                // Text does not tell the list of a, b from that of 'a, b'.
+                // As text, the list of a and b would equal the list of 'a, b'.
                 let as_text = |of: &DataType| !of.is_nested() && can_cast_types(of, &DataType::Utf8);
                 return (as_text(&a.data_type()) && as_text(&b.data_type())).then_some(Self::Text);
             }
@@ -112,13 +113,13 @@ impl Kind {
 pub(crate) struct FileColumns {
     names: HashMap<String, usize>,
     kinds: Vec<(String, Kind)>,
-    /// The line and the byte of the file that name them, where one does.
+    /// The line and byte where the header of the file names the columns, if it has a header.
     pub(crate) place: Option<(u64, u64)>,
 }
 
 impl FileColumns {
-    /// Adds a value, or a whole column, of this kind. `None` where the column cannot be held, see [`Kind::widen`], or is
-    /// one too many.
+    /// Adds a value, or a whole column, of this kind. Returns `None` if no kind holds the column (see [`Kind::widen`]),
+    /// or if there are too many columns.
     pub(crate) fn add(&mut self, name: &str, kind: Kind) -> Option<()> {
         if let Some(&i) = self.names.get(name) {
             let before = std::mem::replace(&mut self.kinds[i].1, Kind::Null);
@@ -137,7 +138,7 @@ impl FileColumns {
         self.kinds.is_empty()
     }
 
-    /// Whether there is room for these columns, too.
+    /// Returns true if there is room for these columns in addition to those already here.
     pub(crate) fn fit<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> bool {
         let new = names.into_iter().filter(|name| !self.has(name)).count();
         self.kinds.len() + new <= MAX_COLUMNS
@@ -152,19 +153,19 @@ impl FileColumns {
     }
 }
 
-/// Which columns of a file are the text and the id.
+/// The text column and the id column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Roles {
-    /// `None`: there is none, and the text of all records is ''.
+    /// The text column. `None` if there is none: the text of all records is then ''.
     pub(crate) text: Option<String>,
     pub(crate) text_is_optional: bool,
-    /// `None`: records are numbered.
+    /// The id column. `None` if records are numbered.
     pub(crate) id: Option<String>,
 }
 
 impl Roles {
-    /// Finds the text column and the id column among `columns` of `file`. What is missing from all records of a file whose
-    /// records name their columns themselves is not missed where each is told: `by_record`.
+    /// Finds the text column and the id column among `columns` of `file`. With `by_record`, a column that all records
+    /// lack is accepted, because the reader then reports each record that lacks it.
     pub(crate) fn find(
         file: &str,
         columns: &FileColumns,
@@ -176,7 +177,7 @@ impl Roles {
         let is_wanted = !(text_is_optional && name.is_empty());
         let text = is_wanted.then(|| name.to_owned());
         if columns.is_empty() {
-            // No record was found that says its columns; if there are bad ones, they are reported as such.
+            // No record names any columns. Bad records are reported as such.
             return Ok(Self { text, text_is_optional, id: None });
         }
         let may_lack_it = text_is_optional && options.text_column.is_none();
@@ -199,7 +200,7 @@ impl Roles {
         Ok(Self { text, text_is_optional, id })
     }
 
-    /// Whether the column is the text or the id.
+    /// Returns true if the column is the text or the id.
     pub(crate) fn takes(&self, name: &str) -> bool {
         [&self.text, &self.id].into_iter().any(|role| role.as_deref() == Some(name))
     }
@@ -226,16 +227,17 @@ fn missing(file: &str, columns: &FileColumns, wanted: &str, option: &str) -> Box
 
 /// The columns of all documents: `doc_id`, `text`, then the files' other columns, each in its order of appearance.
 ///
-/// A column that is called `doc_id` or `text` without being it becomes `original_doc_id` or `original_text`.
+/// A column of the files that is called `doc_id` or `text`, but is not the id or the text, becomes `original_doc_id` or
+/// `original_text`.
 #[derive(Debug, Default)]
 pub(crate) struct Union {
     columns: FileColumns,
-    /// The file that gave a column first, for errors.
+    /// The first file that has each column, for errors.
     origins: Vec<String>,
-    /// The names of all columns that the files have, those of the text and of the ids, too, in their order of appearance.
+    /// The names of all columns of the files in order of appearance, including the text and id columns.
     given: Vec<String>,
     known: HashSet<String>,
-    /// The roles of the first file that has an id, and the kind of the ids.
+    /// The roles of the first file that has an id, or of the last file if none has one, and the kind of the ids.
     roles: Option<Roles>,
     ids: Option<Kind>,
 }
@@ -247,26 +249,13 @@ pub(crate) struct UserColumn {
     pub(crate) name: String,
     /// Its name in the files.
     pub(crate) given: String,
-    /// The type of ids in the files, which are text among the documents.
+    /// The type of the ids in the files, for the id column. Among the documents, ids are text.
     pub(crate) id_type: Option<DataType>,
 }
 
 impl Union {
-    /// Adds the columns of `file` that have no role: all, or none where one cannot be held.
+    /// Adds the columns of `file` that have no role. If one of them cannot be held, adds none of them and fails.
     pub(crate) fn add(&mut self, file: &str, columns: &FileColumns, roles: &Roles) -> Result<(), Box<Problem>> {
-        for (name, kind) in &columns.kinds {
-            if !self.known.contains(name) {
-                self.known.insert(name.clone());
-                self.given.push(name.clone());
-            }
-            if roles.id.as_ref() == Some(name) {
-                let before = self.ids.take().unwrap_or(Kind::Null);
-                self.ids = Some(before.widen(kind.clone()).unwrap_or(Kind::Text));
-            }
-        }
-        if !columns.is_empty() && self.roles.as_ref().is_none_or(|roles| roles.id.is_none()) {
-            self.roles = Some(roles.clone());
-        }
         let others = || columns.kinds.iter().filter(|(name, _)| !roles.takes(name));
         if !self.columns.fit(others().map(|(name, _)| name)) {
             let remedy = "read the files apart, or leave such files out with `on_error = skip`";
@@ -285,14 +274,28 @@ impl Union {
             if !self.columns.has(name) {
                 self.origins.push(file.to_owned());
             }
-            // There is room, and a type that holds both.
+            // This does not fail: there is room, and a type that holds both.
             let _ = self.columns.add(name, kind.clone());
+        }
+        for (name, kind) in &columns.kinds {
+            if !self.known.contains(name) {
+                self.known.insert(name.clone());
+                self.given.push(name.clone());
+            }
+            if roles.id.as_ref() == Some(name) {
+                let before = self.ids.take().unwrap_or(Kind::Null);
+                self.ids = Some(before.widen(kind.clone()).unwrap_or(Kind::Text));
+            }
+        }
+        if !columns.is_empty() && self.roles.as_ref().is_none_or(|roles| roles.id.is_none()) {
+            self.roles = Some(roles.clone());
         }
         Ok(())
     }
 
-    /// The schema, for each user column its index in it, and the columns in the user's order. An id that the files do not have comes
-    /// first. Of a portion of the files the schema says all that it takes to unite it with those of others.
+    /// Returns the schema, the index of each user column in it, and the columns in the user's order. An id that the
+    /// files do not have comes first. If the files are a portion of all files, the schema has the metadata that is
+    /// needed to combine it with the schemas of other portions.
     pub(crate) fn finish(self, is_portion: bool) -> (SchemaRef, HashMap<String, usize>, Vec<UserColumn>) {
         let mut fields = vec![Field::new("doc_id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)];
         let mut indices = HashMap::new();
@@ -326,7 +329,7 @@ impl Union {
     }
 }
 
-/// The problem of more than 4,096 columns, or keys.
+/// Returns the problem of more than 4,096 columns or keys.
 pub(crate) fn too_many(file: &str, what: &str, remedy: &str) -> Box<Problem> {
     Problem::new(file, format!("{what} more than {MAX_COLUMNS} columns")).remedy(remedy)
 }
@@ -406,6 +409,22 @@ mod tests {
         let ids: Vec<_> = user.iter().filter(|column| column.id_type.is_some()).collect();
         let id = UserColumn { name: "doc_id".to_owned(), given: "id".to_owned(), id_type: Some(DataType::Int64) };
         assert_eq!(ids, [&id]);
+    }
+
+    /// Its text ids once made texts of the whole-number ids of the files that are read.
+    #[test]
+    fn a_file_that_is_left_out_changes_no_column() {
+        let list = Kind::Other(DataType::new_list(DataType::Int8, true));
+        let read = columns(&[("id", Kind::Int), ("text", Kind::Text), ("n", Kind::Int)]);
+        let left_out = columns(&[("id", Kind::Text), ("text", Kind::Text), ("n", list), ("m", Kind::Int)]);
+        let mut union = Union::default();
+        for (file, fits) in [(&read, true), (&left_out, false), (&read, true)] {
+            let roles = Roles::find("f", file, &options(None, None), false).unwrap();
+            assert_eq!(union.add("f", file, &roles).is_ok(), fits);
+        }
+        let (_, _, user) = union.finish(false);
+        let found: Vec<_> = user.iter().map(|column| (column.given.as_str(), column.id_type.clone())).collect();
+        assert_eq!(found, [("id", Some(DataType::Int64)), ("text", None), ("n", None)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where in a file the record is that a reader refuses, which readers of Arrow know at most by its number.
+//! The place in a file of a record that a reader refuses. Arrow's readers know at most the number of the record.
 
 use std::iter;
 use std::ops::Range;
@@ -21,32 +21,32 @@ use crate::store::Explained;
 
 /// A record that a reader refuses.
 pub(super) struct Refused {
-    /// From 1.
+    /// The line, from 1.
     line: u64,
-    /// From 0.
+    /// The byte offset, from 0.
     byte: u64,
     reason: Reason,
 }
 
-/// Why.
+/// The reason why a record is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reason {
     said: String,
     what: What,
 }
 
-/// What cannot be read.
+/// The part that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
-    /// A value as one of the type that its column has.
+    /// A value that does not fit the type of its column.
     Type,
     Row,
     Json,
 }
 
 impl Reason {
-    /// What a reader of records says in an error, without the numbers of the record and the column, which count from where it began
-    /// to read.
+    /// Returns the error message of a reader of records, without the numbers of the record and the column, which count
+    /// from where the reader began.
     pub(super) fn of(error: &DataFusionError) -> Option<Self> {
         let DataFusionError::ArrowError(error, _) = error.find_root() else { return None };
         let (said, what) = match error.as_ref() {
@@ -69,17 +69,15 @@ impl Reason {
         Some(Self { said, what })
     }
 
-    /// The error that says so of a file.
+    /// Returns the error with this reason for a file.
     pub(super) fn at(&self, file: &str) -> DataFusionError {
         self.explained(file, "")
     }
 
-    /// As [`Self::at`], with the place.
+    /// Returns the error of [`Self::at`], with the place.
     fn explained(&self, file: &str, place: &str) -> DataFusionError {
         let remedy = if self.what == What::Type {
             "columns and types are those of the first records of a file, and CREATE EXTERNAL TABLE can give others"
-        } else if file.ends_with(".xz") {
-            "correct it, or unpack the file (xz -d) and leave bad records out by ibid ingest --on-error skip"
         } else {
             "correct it, or leave bad records out by ibid ingest --on-error skip"
         };
@@ -88,8 +86,9 @@ impl Reason {
 }
 
 impl Refused {
-    /// The first record of a file, from byte `from` on, that `read` refuses in a file that holds only it and those before it, or
-    /// some of them. With `has_header` the first of all is always among these, and is looked at by itself.
+    /// Returns the first record of a file, from byte `from` on, that `read` refuses. `read` gets files that hold only
+    /// that record and records before it. With `has_header`, the first record of the file is always among these, and is
+    /// checked alone first.
     pub(super) async fn find<'a>(
         files: &DecodingStore,
         key: &Key,
@@ -115,7 +114,7 @@ impl Refused {
             let is_before = byte + piece.len() as u64 <= from;
             if let Some(mut why) = if is_before { None } else { probe.reason(&piece).await? } {
                 let ends: Vec<_> = ends(files.syntax, &piece).collect();
-                // The records to `taken` are taken, those to `refused` are not.
+                // `read` accepts the first `taken` records, and refuses the first `refused` ones.
                 let (mut taken, mut refused) = (0, ends.len());
                 while refused - taken > 1 {
                     let middle = taken.midpoint(refused);
@@ -138,7 +137,8 @@ impl Refused {
         Ok(None)
     }
 
-    /// Whether a reader that said this may have met this record; a line that is no record of JSON may be a part of one.
+    /// Returns true if a reader with this error may have met this record. A line that is not a JSON record may be a
+    /// part of one.
     pub(super) fn may_be(&self, reason: &Reason) -> bool {
         self.reason.what != What::Json || self.reason == *reason
     }
@@ -148,7 +148,7 @@ impl Refused {
     }
 }
 
-/// Reads records as if they were a file.
+/// A probe that reads records as if they were a file.
 struct Probe<'a, F> {
     key: &'a Key,
     header: Bytes,
@@ -156,7 +156,7 @@ struct Probe<'a, F> {
 }
 
 impl<'a, F: Fn(Arc<dyn ObjectStore>, ObjectMeta) -> BoxFuture<'a, Result<()>> + Sync> Probe<'_, F> {
-    /// Why they are refused, if they are.
+    /// Returns why the records are refused, if they are.
     async fn reason(&self, records: &[u8]) -> Result<Option<Reason>> {
         let memory = InMemory::new();
         memory.put(self.key, [&self.header, records].concat().into()).await?;
@@ -165,7 +165,7 @@ impl<'a, F: Fn(Arc<dyn ObjectStore>, ObjectMeta) -> BoxFuture<'a, Result<()>> + 
     }
 }
 
-/// Where the first row of CSV is, behind comments and empty lines.
+/// Returns the range of the first row of CSV, after comments and empty lines.
 pub(super) fn first_row(syntax: Syntax, bytes: &[u8]) -> Range<usize> {
     let terminator = if let Syntax::Csv { terminator, .. } = syntax { terminator } else { None };
     let is_end = |byte: u8| terminator.map_or(matches!(byte, b'\n' | b'\r'), |terminator| byte == terminator);
@@ -180,7 +180,7 @@ pub(super) fn first_row(syntax: Syntax, bytes: &[u8]) -> Range<usize> {
     begin..begin
 }
 
-/// Where the records end, with a last one that has no end.
+/// Returns where the records end, including a last one that has no end.
 fn ends(syntax: Syntax, bytes: &[u8]) -> impl Iterator<Item = usize> {
     let (mut records, mut end) = (Records::new(syntax, usize::MAX, true), 0);
     iter::from_fn(move || {

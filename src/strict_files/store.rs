@@ -1,4 +1,4 @@
-//! A store that gives files as they are once they are decompressed, within limits.
+//! An object store that returns the decompressed content of files, within limits.
 
 use std::fmt::{self, Display};
 use std::future::ready;
@@ -33,26 +33,27 @@ use super::records::{Records, Syntax, lines};
 use crate::corpus::{BYTE_ORDER_MARK, Compression, FREE_GROWTH, MOST_WINDOW, unreadable, wide_encoding};
 use crate::store::{Explained, place_of};
 
-/// How much is decompressed at a time, in bytes, and how many such pieces may wait to be read.
+/// The number of bytes decompressed at a time, and the number of such pieces that may wait to be read.
 const PIECE: usize = 64 << 10;
 const PIECES_AHEAD: usize = 4;
 
-/// Reads files of another store.
+/// A store that reads the files of another store.
 #[derive(Clone)]
 pub(super) struct DecodingStore {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) compression: FileCompressionType,
     pub(super) syntax: Syntax,
     pub(super) limits: Limits,
-    /// How many records are enough; then, or once it has [`FREE_GROWTH`] bytes, a file ends.
+    /// The number of records after which a file ends, if that is limited. It then also ends once it has [`FREE_GROWTH`]
+    /// bytes.
     pub(super) enough: Option<usize>,
-    /// What columns a table declares that the files are to have by their headers.
+    /// The columns that a table declares and that the headers of the files must match.
     pub(super) declared: Option<SchemaRef>,
-    /// The part of a file that was read last, which the next one may go on with.
+    /// The part of a file that was read last, which the next read may continue.
     pub(super) last: Arc<Mutex<Option<Part>>>,
 }
 
-/// A part of a file, to its end.
+/// A part of a file that was read to its end.
 pub(super) struct Part {
     key: Key,
     range: Range<u64>,
@@ -60,12 +61,12 @@ pub(super) struct Part {
 }
 
 impl DecodingStore {
-    /// A file, as people know it.
+    /// Returns the name of a file for messages.
     pub(super) fn name(&self, key: &Key) -> String {
         place_of(&self.store, key)
     }
 
-    /// How many lines of a file end before a byte.
+    /// Returns the number of lines of a file that end before a byte.
     pub(super) async fn lines_before(&self, key: &Key, byte: u64) -> Result<u64> {
         let limits = Limits { max_record_bytes: usize::MAX, ..self.limits };
         let as_it_is = Self { syntax: Syntax::Lines, limits, enough: None, ..self.clone() };
@@ -80,7 +81,7 @@ impl DecodingStore {
         Ok(found)
     }
 
-    /// What was got, within the limits.
+    /// Applies the limits to the result of a read.
     fn limit(&self, key: &Key, got: GetResult) -> DataFusionResult<GetResult> {
         let name = self.name(key);
         let range = got.range.clone();
@@ -145,12 +146,12 @@ impl DecodingStore {
                 }
             }
         });
-        // Who collects what little there is asks once more.
+        // Fused, since a caller that collects a short stream polls it again after its end.
         let payload = payload.fuse().boxed();
         Ok(GetResult { payload: GetResultPayload::Stream(payload), ..got })
     }
 
-    /// Unpacks what comes from elsewhere on a thread that may wait for it.
+    /// Decompresses a stream on a thread of its own, which may wait for the stream.
     fn unpack_ahead(
         &self,
         stream: BoxStream<'static, Result<Bytes>>,
@@ -165,7 +166,7 @@ impl DecodingStore {
                 Err(error) => Pieces { reader: Box::new(io::empty()), failed: Some(error) },
             };
             for piece in pieces {
-                // Nobody reads on if this fails.
+                // The receiver is gone if this fails.
                 if send.blocking_send(piece).is_err() {
                     break;
                 }
@@ -175,10 +176,10 @@ impl DecodingStore {
     }
 }
 
-/// How large [`blocks`] are, in bytes.
+/// The size of [`blocks`], in bytes.
 const BLOCK: usize = 4 << 20;
 
-/// The bytes of a file in blocks that hang on nothing but them.
+/// Returns the bytes of a file in blocks that depend only on the bytes, and not on how they arrive.
 pub(super) fn blocks(pieces: BoxStream<'static, Result<Bytes>>) -> impl Stream<Item = Result<Bytes>> {
     stream::try_unfold((pieces, BytesMut::new()), |(mut pieces, mut held)| async move {
         while held.len() < BLOCK
@@ -191,7 +192,7 @@ pub(super) fn blocks(pieces: BoxStream<'static, Result<Bytes>>) -> impl Stream<I
     })
 }
 
-/// The pieces of a file, cut anew where records end.
+/// Cuts the pieces of a file anew, so that they end where records end.
 pub(super) fn at_ends(
     pieces: impl Stream<Item = Result<Bytes>>,
     syntax: Syntax,
@@ -213,20 +214,20 @@ pub(super) fn at_ends(
     pieces.try_filter(|piece: &Bytes| ready(!piece.is_empty()))
 }
 
-/// Looks at what comes of a file.
+/// The checks of the content of a file while it is read.
 struct Watch {
     name: String,
     limits: Limits,
     records: Records,
-    /// Where in the file it begins.
+    /// The offset in the file at which the content begins.
     first: u64,
-    /// How a packed file is, and how much of it was read.
+    /// The compression of a packed file, and the number of its bytes that were read.
     packed: Option<(FileCompressionType, Arc<AtomicU64>)>,
     bytes: u64,
 }
 
 impl Watch {
-    /// So many records of a piece, if the limits allow them.
+    /// Returns the bytes of a piece up to the end of at most `most` records, if the limits allow them.
     fn take(&mut self, piece: Bytes, most: usize) -> Result<Bytes> {
         let taken = self.records.take(&piece, most).map_err(|_| self.too_long())?;
         self.bytes += taken as u64;
@@ -234,8 +235,8 @@ impl Watch {
             let (compressed, most) = (compressed.load(Ordering::Relaxed), self.limits.max_ratio);
             if self.bytes > FREE_GROWTH && self.bytes / most >= compressed {
                 return Err(refused(format!(
-                    "{}: grows too much: {} bytes come of the first {compressed} compressed ones, more than {most} of one: \
-                     check the file, or raise `max_ratio`",
+                    "{}: grows too much: the first {compressed} compressed bytes expand to {} bytes, more than {most} \
+                     per byte: check the file, or raise `max_ratio`",
                     self.name, self.bytes
                 )));
             }
@@ -243,7 +244,7 @@ impl Watch {
         Ok(if taken == piece.len() { piece } else { piece.slice(..taken) })
     }
 
-    /// Why there is no next piece. What a store, or we, said stays what was said.
+    /// Returns the error of a piece that cannot be read. An error of a store, or of ibid, is returned unchanged.
     fn unreadable(&self, error: io::Error) -> Error {
         let error = match error.downcast::<Error>() {
             Ok(said) => return said,
@@ -251,11 +252,7 @@ impl Watch {
         };
         let (reason, remedy) = match &self.packed {
             Some((compression, taken)) => {
-                let rest = match compression.get_variant() {
-                    // Which ingest does not read.
-                    Variant::XZ => "unpack what is there with xz -dc",
-                    _ => "read what is there with ibid ingest --on-error skip",
-                };
+                let rest = "read what is there with ibid ingest --on-error skip";
                 unreadable(&name_of(*compression), taken.load(Ordering::Relaxed), &error, rest)
             }
             None => (format!("cannot read it: {error}"), "check the disk".to_owned()),
@@ -276,17 +273,18 @@ impl Watch {
         ))
     }
 
-    /// The error of a quote that is open where the file ends, with all that stands behind it in one value.
+    /// Returns the error of a quote that is still open at the end of the file, so that everything after it is one
+    /// value.
     fn never_closed(&self) -> Option<Error> {
-        // What begins in the middle of a file may begin within quotes, until a record has ended.
+        // A range that begins in the middle of a file may begin within quotes, until a record has ended.
         let quote = self.records.open_quote().filter(|_| self.first == 0 || self.records.ended > 0)?;
         let place = self.place(quote.lines, quote.byte);
         Some(refused(format!("{place}: the quote that opens here is never closed: check the file")))
     }
 
-    /// A place behind so many ends of lines.
+    /// Returns the place of a byte, after this number of line ends.
     fn place(&self, lines: u64, byte: u64) -> String {
-        // What begins in the middle has lines before it that nobody counted, and those of an array are other ones.
+        // The lines before a range in the middle are not counted, and the lines of an array are not those of the file.
         let is_counted = self.first == 0 && self.records.syntax != Syntax::Array;
         let line = if is_counted { format!(", line {}", lines + 1) } else { String::new() };
         format!("{}{line}, byte {}", self.name, self.first + byte)
@@ -297,7 +295,7 @@ fn refused(said: String) -> Error {
     Error::Generic { store: "limits", source: Box::new(Explained::new(said)) }
 }
 
-/// What a packed file holds; `taken` is how much of it was needed so far.
+/// Returns the content of a packed file; `taken` counts the packed bytes that were needed so far.
 fn unpack(
     compression: FileCompressionType,
     file: impl Read + Send + 'static,
@@ -312,12 +310,13 @@ fn unpack(
     }
 }
 
-/// What a compression is called in errors.
+/// Returns the name of a compression in errors.
 fn name_of(compression: FileCompressionType) -> String {
     format!("{:?}", compression.get_variant()).to_lowercase()
 }
 
-/// The pieces of a file from its beginning, with blanks in the place of a byte order mark, which the reader of JSON does not know.
+/// Returns the pieces of a file from its beginning, with blanks in place of a byte order mark, which the JSON reader
+/// does not know.
 fn begun(
     pieces: BoxStream<'static, io::Result<Bytes>>,
     syntax: Syntax,
@@ -354,7 +353,7 @@ fn begun(
     stream::once(head).try_flatten()
 }
 
-/// The elements of an array of JSON as lines.
+/// Returns the elements of a JSON array as lines.
 fn elements(pieces: BoxStream<'static, io::Result<Bytes>>, name: String) -> impl Stream<Item = io::Result<Bytes>> {
     let mut elements = Elements::new();
     let pieces = pieces.map_ok(Some).chain(stream::iter([Ok(None)]));
@@ -370,7 +369,7 @@ fn elements(pieces: BoxStream<'static, io::Result<Bytes>>, name: String) -> impl
     })
 }
 
-/// Reads what a stream gives, and waits for it.
+/// A blocking reader of a stream.
 struct Waiting {
     runtime: Handle,
     stream: BoxStream<'static, Result<Bytes>>,
@@ -391,7 +390,7 @@ impl Read for Waiting {
     }
 }
 
-/// What a reader has, piece by piece, up to where it fails.
+/// An iterator over the content of a reader, piece by piece, up to where the reader fails.
 struct Pieces {
     reader: Box<dyn Read + Send>,
     failed: Option<io::Error>,
@@ -409,7 +408,7 @@ impl Iterator for Pieces {
     }
 }
 
-/// What a store said stays what it said.
+/// Returns a conversion of errors that keeps the error of a store unchanged.
 fn unwrapped(name: &str) -> impl Fn(DataFusionError) -> Error + use<> {
     let name = name.to_owned();
     move |error| match error {
