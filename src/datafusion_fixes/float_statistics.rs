@@ -37,7 +37,7 @@ impl PhysicalOptimizerRule for IgnoreFloatStatistics {
     }
 
     fn name(&self) -> &'static str {
-        "distrust_floats"
+        "float_statistics"
     }
 
     fn schema_check(&self) -> bool {

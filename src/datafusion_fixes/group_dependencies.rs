@@ -15,7 +15,7 @@ pub(crate) struct GroupDependencies;
 
 impl OptimizerRule for GroupDependencies {
     fn name(&self) -> &'static str {
-        "group_keys"
+        "group_dependencies"
     }
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {

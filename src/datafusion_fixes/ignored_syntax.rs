@@ -57,10 +57,10 @@ const SAMPLE: (&str, &str) =
     ("TABLESAMPLE", "write WHERE random() < 0.01 for about one row in a hundred, or ORDER BY random() LIMIT 100");
 const ORDINALITY: (&str, &str) = ("WITH ORDINALITY", "number the rows with row_number() OVER ()");
 const UNCHECKED: (&str, &str) = (
-    "what a column must be, such as NOT NULL, PRIMARY KEY, CHECK or DEFAULT,",
-    "nothing checks it, and queries would believe it; leave it out, and ask the rows",
+    "a constraint or default of a column, such as NOT NULL, PRIMARY KEY, CHECK or DEFAULT,",
+    "it would not be checked, but queries would rely on it; leave it out, and check the rows with a query",
 );
-const TRANSACTIONS: &str = "each statement counts once it has run, and there is nothing to go back to; leave it out";
+const TRANSACTIONS: &str = "each statement takes effect at once, and cannot be rolled back; leave it out";
 
 /// Returns true if a column is named by the rest of a number such as `1_000`: everything from its first `_` on.
 fn ends_with_digits(item: &SelectItem) -> bool {
@@ -87,7 +87,7 @@ fn joins(tables: &TableWithJoins) -> ControlFlow<Found> {
             (
                 !is_inner && matches!(by, Using(_) | Natural),
                 "RIGHT or FULL JOIN with USING or NATURAL",
-                "the column would be that of the left table alone; write ON, and coalesce(a.id, b.id)",
+                "the column would only have the values of the left table; write ON, and coalesce(a.id, b.id)",
             ),
         ])
     })
@@ -171,7 +171,7 @@ impl Visitor for Ignored<'_> {
             (
                 select.projection.iter().any(ends_with_digits),
                 "a number with _ in it",
-                "write its digits alone; what stands behind the _ would be the name of a column",
+                "write only its digits; the part from the _ on would become the name of the column",
             ),
         ])
     }

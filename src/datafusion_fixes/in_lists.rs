@@ -43,7 +43,7 @@ impl AnalyzerRule for InListFix {
     }
 
     fn name(&self) -> &'static str {
-        "simplifications"
+        "in_lists"
     }
 }
 

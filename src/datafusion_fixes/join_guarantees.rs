@@ -59,7 +59,7 @@ impl PhysicalOptimizerRule for JoinGuarantees {
     }
 
     fn name(&self) -> &'static str {
-        "join_claims"
+        "join_guarantees"
     }
 
     fn schema_check(&self) -> bool {

@@ -16,7 +16,7 @@ pub(crate) struct PartitionValues;
 
 impl OptimizerRule for PartitionValues {
     fn name(&self) -> &'static str {
-        "folder_values"
+        "partition_values"
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {

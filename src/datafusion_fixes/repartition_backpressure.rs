@@ -46,7 +46,7 @@ impl PhysicalOptimizerRule for RepartitionBackpressure {
     }
 
     fn name(&self) -> &'static str {
-        "pace_dealing"
+        "repartition_backpressure"
     }
 
     fn schema_check(&self) -> bool {

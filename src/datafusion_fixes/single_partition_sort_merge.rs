@@ -59,7 +59,7 @@ impl PhysicalOptimizerRule for SinglePartitionSortMerge {
     }
 
     fn name(&self) -> &'static str {
-        "merge_sorted"
+        "single_partition_sort_merge"
     }
 
     fn schema_check(&self) -> bool {

@@ -71,17 +71,17 @@ fn refuse(expr: &Expr) -> Result<()> {
             if has(subquery, |plan| is_of_all_rows(plan) || is_numbered(plan))? =>
         {
             plan_err!(
-                "EXISTS and IN of a subquery that names columns of the query around it, and aggregates without GROUP BY, \
-                 has window functions or OFFSET, are not supported: add GROUP BY with those columns, compare with the \
-                 subquery as a value, as in (SELECT count(*) …) > 0, or join its rows"
+                "EXISTS and IN of a correlated subquery with window functions, OFFSET, or aggregates without GROUP BY \
+                 are not supported: add GROUP BY with the correlated columns, compare with the subquery as a value, as \
+                 in (SELECT count(*) …) > 0, or join its rows"
             )
         }
         Expr::Exists(Exists { subquery, .. })
             if !subquery.outer_ref_columns.is_empty() && has_other_limit(subquery)? =>
         {
             plan_err!(
-                "EXISTS of a subquery that names columns of the query around it, and has LIMIT over rows of which it does \
-                 not, is not supported: join its rows"
+                "EXISTS of a correlated subquery with LIMIT over rows that are not correlated is not supported: join \
+                 its rows"
             )
         }
         _ => Ok(()),
@@ -94,8 +94,9 @@ fn refuse_lateral(plan: &LogicalPlan) -> Result<()> {
         LogicalPlan::SubqueryAlias(alias) => refuse_lateral(&alias.input),
         LogicalPlan::Subquery(subquery) if has(subquery, is_of_all_rows)? && has_constant(&subquery.subquery) => {
             plan_err!(
-                "LATERAL with aggregates, no GROUP BY, and values that hang on none of them is not supported: write these \
-                 outside of it, or each aggregate as a value, as in SELECT (SELECT count(*) …)"
+                "LATERAL with aggregates without GROUP BY, and with values that do not depend on them, is not \
+                 supported: write these values outside of it, or each aggregate as a value, as in SELECT (SELECT \
+                 count(*) …)"
             )
         }
         _ => Ok(()),
@@ -193,9 +194,7 @@ fn alone(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
 fn none_equal(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
     let InSubquery { expr, subquery: Subquery { subquery: rows, spans, .. }, .. } = of;
     if rows.exists(|plan| Ok(matches!(plan, LogicalPlan::Limit(_))))? {
-        return plan_err!(
-            "NOT IN of a subquery that names columns of the query around it, and has LIMIT, is not supported: join its rows"
-        );
+        return plan_err!("NOT IN of a correlated subquery with LIMIT is not supported: join its rows");
     }
     // Columns of the value would be mistaken for columns with the same name in the subquery.
     let mut is_within = false;
@@ -207,8 +206,9 @@ fn none_equal(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
     })?;
     if expr.is_volatile() || is_within {
         return plan_err!(
-            "NOT IN of a subquery that names columns of the query around it, and has others of the same names, or a value that \
-             varies before it, is not supported: give the tables names of their own (AS), and write them before the columns"
+            "NOT IN of a correlated subquery is not supported if the value before it is volatile, or if a column of \
+             the value has the name of a column in the subquery: give the tables different names (AS), and write them \
+             before the columns"
         );
     }
     let value = Expr::from(rows.schema().qualified_field(0));
@@ -256,8 +256,8 @@ fn may_be_null(of: &InSubquery, schema: &DFSchema) -> Result<bool> {
 fn exactly(of: InSubquery) -> Result<Expr> {
     if !of.subquery.outer_ref_columns.is_empty() {
         return plan_err!(
-            "IN within another expression, of a subquery that names columns of the query around it, is not supported, as it may \
-             be NULL: write NOT EXISTS or EXISTS"
+            "IN of a correlated subquery within another expression is not supported, because it may be NULL: write NOT \
+             EXISTS or EXISTS"
         );
     }
     let all = of.subquery.subquery.as_ref();

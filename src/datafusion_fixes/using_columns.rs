@@ -23,8 +23,9 @@ pub fn settle_using_columns(statement: &mut Statement) -> Result<()> {
     match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Selects)) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(AnyOfThem) => bail!(
-            "* of these tables is not supported: a column by which they are joined could be that of any of them; join them by USING, \
-             give each a name, and write what you want of each, as in SELECT a.*, b.* EXCLUDE (id) FROM a LEFT JOIN b USING (id)"
+            "* of these tables is not supported: it is ambiguous from which table the column of the join comes; join \
+             them by USING, give each a name, and write what you want of each, as in SELECT a.*, b.* EXCLUDE (id) FROM \
+             a LEFT JOIN b USING (id)"
         ),
     }
 }

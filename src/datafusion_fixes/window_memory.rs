@@ -48,7 +48,7 @@ impl PhysicalOptimizerRule for LimitWindowMemory {
     }
 
     fn name(&self) -> &'static str {
-        "bound_windows"
+        "window_memory"
     }
 
     fn schema_check(&self) -> bool {
