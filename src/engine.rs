@@ -219,11 +219,11 @@ impl EngineBuilder {
         let store::Settings { anonymous, keys, session_token, .. } = &self.stores;
         if *anonymous && keys.is_some() {
             return Err(misuse!(
-                "`anonymous` signs no requests, and `keys` has a key to sign them with; leave out one"
+                "`anonymous` and `keys` exclude each other: `anonymous` signs no requests; leave out one"
             ));
         }
         if session_token.is_some() && keys.is_none() {
-            return Err(misuse!("`session_token` goes with a key, and there is none; give it by `keys`, too"));
+            return Err(misuse!("`session_token` needs a key: give it with `keys`"));
         }
         Ok(())
     }

@@ -255,7 +255,7 @@ pub fn describe(error: &anyhow::Error) -> String {
         }
     }
     if is_out_of_memory(error) && !said.contains("`memory`") {
-        said.push_str("; raise `memory`, or give it where it is not given: all joins can go to disk then");
+        said.push_str("; raise `memory`, or set it if it is not set: then all joins can spill");
     }
     if is_panic(error) {
         said.push_str("; this is an internal error, please report it with the command that did it");

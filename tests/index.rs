@@ -216,7 +216,7 @@ fn a_run_that_others_are_faster_than_each_time_says_what_its_result_is() {
     let said = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("out.csv was replaced, by rows that are not all: other runs changed index 5 times"),
+        said.contains("out.csv was replaced, but its rows are incomplete: other runs changed index 5 times"),
         "{said}"
     );
     assert_eq!(ids(&place, "index"), ["a", "b0", "b1", "b2", "b3", "b4"]);

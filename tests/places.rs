@@ -103,7 +103,7 @@ fn a_pattern_takes_nothing_that_no_manifest_counts() {
             "copied/documents.par*",
             "which the manifest beside it does not count any more, and not s3://box/copied/documents-",
         ),
-        ("killed/documents*.parquet", "of a corpus that has no manifest.json, as a run leaves it that was killed"),
+        ("killed/documents*.parquet", "of a corpus that has no manifest.json, left by a killed run"),
         ("index/**/documents*.parquet", "of a part of an index"),
     ] {
         let ended = end(server.with_key(["sql", &format!("SELECT * FROM 's3://box/{from}'")]));
@@ -111,7 +111,7 @@ fn a_pattern_takes_nothing_that_no_manifest_counts() {
     }
     place.write("corpus/extra.parquet", place.read("corpus/documents.parquet"));
     let ended = place.run_with(["sql", "SELECT * FROM 'corpus/{documents,extra}.parquet'"], "");
-    assert!(ended.code == Some(1) && ended.err.contains("of which its manifest knows nothing"), "{}", ended.err);
+    assert!(ended.code == Some(1) && ended.err.contains("which its manifest does not list"), "{}", ended.err);
 }
 
 #[test]

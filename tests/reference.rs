@@ -220,15 +220,19 @@ fn rules_of_sentences() -> String {
     let mut page = format!(
         "{GENERATED}\n\n\
          # Where sentences end\n\n\
-         `sentences(text)`, and so every command, looks at each place where a sentence may end: after a full stop, a \
-         question or exclamation mark of any script with the quotes and brackets that close there, and at line breaks. \
-         The rules below are asked in order and the first that has an answer decides; where none has one, UAX #29 does. \
-         They stand in `udfs/src/text/sentence_rules.rs`, and a test checks every example.\n\n\
-         A few rules read lists of the text's language. It is given to `sentences(text, language)`, or detected: a text has \
-         one if at least three of its words are frequent ones of that language, two more and a quarter more than of \
-         any other, and one word in eight; Japanese is told by its kana. Of a long text, a thousand bytes are read. The \
-         languages are at the end of this page; all others, English and Chinese among them, have the other rules only.\n\n\
-         In the examples `‖` stands between two sentences and `⏎` for a line break.\n"
+         `sentences(text)`, and so every command, looks at each place where a sentence may end. These places are \
+         after a full stop, a question mark or an exclamation mark of any script, with the quotes and brackets that \
+         close there, and at line breaks. The rules below are asked in order, and the first that has an answer \
+         decides. If no rule has one, UAX #29 decides.\n\n\
+         The rules are in `udfs/src/text/sentence_rules.rs`, and a test checks every example.\n\n\
+         A few rules read lists of the text's language. The language is given to `sentences(text, language)`, or \
+         detected. The languages are at the end of this page. All other languages, such as English and Chinese, have \
+         only the other rules.\n\n\
+         Words that indicate a language are its frequent words, and words with letters that few other languages have. \
+         A text has a language if at least three of its words indicate it, if these are at least one word in eight, \
+         and if they are at least two more and a quarter more than for any other language. Japanese is detected by \
+         its kana. Only a thousand bytes of a long text are read to detect its language.\n\n\
+         In the examples `‖` is between two sentences, and `⏎` is a line break.\n"
     );
     for rule in ibid_udfs::sentence_rules() {
         let _ = write!(page, "\n## {}\n\n{}\n", capitalized(rule.name), rule.says);

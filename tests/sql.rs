@@ -512,7 +512,7 @@ fn nothing_of_a_document_commands_the_terminal() {
     assert!(csv.contains("\u{1b}[2J") && csv.contains('\u{9b}') && csv.contains('\u{202e}'), "{csv:?}");
     assert!(place.ok("sql -f evil.sql").contains("\u{1b}[2J"));
     let said = Terminal::open(&place, "sql -f evil.sql --format parquet").end();
-    assert!(said.0 == Some(1) && said.1.contains("nothing for a terminal"), "{}", said.1);
+    assert!(said.0 == Some(1) && said.1.contains("cannot print Parquet to a terminal"), "{}", said.1);
 }
 
 /// An expression that panics in DataFusion, because of a number that is too large. Any other expression that panics
@@ -1316,7 +1316,7 @@ fn an_array_of_json_is_read_whole() {
         ("object", "{\"a\":1}", "line 1, byte 0: it is no array of JSON"),
         ("two", "[{\"a\":1}]\n[{\"a\":2}]", "line 2, byte 10: this stands behind the end"),
         ("junk", "[{\"a\":1}] junk", "line 1, byte 10: this stands behind the end"),
-        ("cut", "[{\"a\":1},{\"a\":2}", "line 1, byte 16: the file ends where its array"),
+        ("cut", "[{\"a\":1},{\"a\":2}", "line 1, byte 16: the file ends before its array"),
         ("broken", "[{\"a\":1},\n{\"a\":2 x}]", "line 2, byte 10: "),
     ] {
         let file = format!("{file}.json");

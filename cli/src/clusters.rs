@@ -52,8 +52,8 @@ pub(super) struct Clusters {
     /// The seed of the minhashes, for the method lsh [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// The number of texts that share a signature and are compared with each other, for the method lsh; the first ones are
-    /// [default: 1000]
+    /// The most texts of one signature that are compared with each other, for the method lsh; if more share it, only the first
+    /// are compared [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     max_bucket: Option<u32>,
     /// The largest normalised edit distance of a pair, from 0 up to 1
@@ -62,7 +62,7 @@ pub(super) struct Clusters {
     /// Split clusters so that each text has at least this similarity with the representative of its cluster
     #[arg(long, value_name = "S", value_parser = ratio)]
     cohesion: Option<f64>,
-    /// Join about this many distinct texts exactly with all others, and say what the method lsh did not find
+    /// Join a sample of about this many distinct texts exactly with all others, and print the recall of the method lsh
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10000", value_parser = clap::value_parser!(u64).range(1..))]
     certify: Option<u64>,
     /// The shortest text to compare, in characters
@@ -71,13 +71,13 @@ pub(super) struct Clusters {
     /// The longest text to compare, in characters [default: 5000 for sentences, any length for documents]
     #[arg(long, value_name = "N")]
     max_characters: Option<u32>,
-    /// A text that stands in more places than this makes no pairs of documents: it is counted, and listed as capped
+    /// A text in more places than this makes no pairs of documents; it is counted, and listed as capped
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     max_frequency: u32,
-    /// The most pairs of places to count for pairs of documents; more are refused beforehand
+    /// The most pairs of places to count for pairs of documents; a run that would count more is refused before it does
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
-    /// The number of the largest clusters and of pairs of documents to print
+    /// How many of the largest clusters, and of the pairs of documents that share most, to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: u16,
     /// Print the SQL that would run, and do not run it
@@ -92,7 +92,7 @@ pub(super) struct Clusters {
 /// The way in which similar texts are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
-    /// By locality-sensitive hashing: finds most pairs, the more similar the likelier
+    /// By locality-sensitive hashing: finds most pairs; the more similar a pair, the more likely
     Lsh,
     /// By a similarity join: finds all pairs
     Exact,

@@ -14,7 +14,7 @@ use ibid::methods::Learner;
 use ibid::program::methods::Learning as LearningOptions;
 use ibid::program::store::Stores;
 
-/// Codes of words, whose union is a code of fixed width for a sentence: learn them, compare them
+/// Learn and compare codes of words; the code of a sentence is the union of the codes of its words
 #[derive(Debug, Args)]
 pub(super) struct Codes {
     #[command(subcommand)]
@@ -42,29 +42,29 @@ struct Learning {
     /// The number of bits of a code: 32, 64, 128 or 256
     #[arg(long, value_name = "N", default_value = "32", value_parser = width)]
     bits: Width,
-    /// The number of them that a word sets
+    /// The number of bits that a word sets
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=256))]
     per_word: u32,
-    /// For how many of the most frequent words codes are learned; any other has a code from its MD5 hash
+    /// The number of most frequent words for which codes are learned; other words have a code from their MD5 hash
     #[arg(long, value_name = "N", default_value_t = 3000)]
     top: usize,
-    /// From how many different sentences codes are learned
+    /// The number of different sentences from which codes are learned
     #[arg(long, value_name = "N", default_value_t = 300_000)]
     sample: usize,
-    /// For opt: by which power of their frequency words weigh in the load of a bit, from 0 to 1 [default: 0.25]
+    /// For opt: the power of its frequency with which a word counts in the load of a bit, from 0 to 1 [default: 0.25]
     #[arg(long, value_name = "X")]
     spread: Option<f64>,
-    /// For ner: from which similarity on, from 0 to 1, words share a code; 0.5 have words that stand together in half of their
-    /// sentences [default: 0.5]
+    /// For ner: the least similarity of two words that share a code, from 0 to 1; it is 0.5 for words that occur together in
+    /// half of their sentences [default: 0.5]
     #[arg(long, value_name = "X")]
     least: Option<f64>,
-    /// Chooses the sentences, and the point that opt starts from
+    /// The seed for the choice of sentences, and for the starting point of opt
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// The tokens of a sentence; characters for Chinese
     #[arg(long, value_enum, default_value_t = Token::Words)]
     tokens: Token,
-    /// The language of the texts, such as tr, for its capitals
+    /// The language of the texts, such as tr, for lower case
     #[arg(long, value_name = "CODE")]
     language: Option<String>,
 }
@@ -103,9 +103,9 @@ fn width(bits: &str) -> Result<Width> {
 
 /// Learn codes of the most frequent words from the sentences of a collection
 ///
-/// One row for each word, the most frequent first. Columns: word, code (as many bytes as the code has bits, by 8; bit i is bit
-/// i % 8 of byte i / 8), bits (the numbers of those that are set), frequency (how often the word occurs). The functions
-/// codebook and bit_code make codes of sentences of it.
+/// One row for each word, the most frequent first. Columns: word, code (one byte for 8 bits; bit i is bit i % 8 of byte i / 8),
+/// bits (the numbers of the bits that are set), frequency (how often the word occurs). The functions codebook and bit_code make
+/// codes of sentences from this table.
 #[derive(Debug, Args)]
 struct Learn {
     /// A corpus, or anything that `ibid ingest` reads
@@ -129,9 +129,9 @@ struct Learn {
 enum Way {
     /// By the MD5 hash of the word
     Md5,
-    /// Words that mostly stand together share a code; the others have those of their hashes
+    /// Words that mostly occur together share a code; the others have the codes of their hashes
     Ner,
-    /// Words that stand together have bits in common, as far as all bits bear the same load
+    /// Words that occur together have bits in common, while all bits keep the same load
     Opt,
 }
 
@@ -152,29 +152,29 @@ impl Learn {
 
 /// Count the candidates that codes of sentences leave: codes by MD5, NER and OPT, and exact bitmaps
 ///
-/// Takes some sentences as queries, compares all others with each by brute force, and counts. One row for each similarity and each kind
-/// of code. Columns: similarity, codes, bits, per_word, bits_set (of a sentence, on average), similar (sentences a query, of all
-/// others), exact (candidates a query that the exact filter leaves, which loses nothing), and within one distance for all, as in the
-/// paper, distance_1 and candidates_1 for all similar sentences, distance_999 and candidates_999 for .999 of them, distance_99 and
-/// candidates_99 for .99.
+/// Takes some sentences as queries, and compares each with all other sentences by brute force. One row for each similarity and
+/// each kind of code. Columns: similarity, codes, bits, per_word, bits_set (of a sentence, on average), similar (similar
+/// sentences per query), exact (candidates per query that the exact filter leaves; it loses nothing), and with one distance for
+/// all queries, as in the paper: distance_1 and candidates_1 to find all similar sentences, distance_999 and candidates_999 to
+/// find .999 of them, distance_99 and candidates_99 to find .99.
 #[derive(Debug, Args)]
 struct CompareCodes {
     /// A corpus, or anything that `ibid ingest` reads
     #[arg(required = true)]
     inputs: Vec<String>,
-    /// Learn codes from the sentences of this collection, too, and use them for those of the input
+    /// Also learn codes from the sentences of this collection, and use them for the sentences of the input
     #[arg(long, value_name = "INPUT")]
     other: Option<String>,
-    /// The number of sentences that are queries
+    /// The number of sentences to use as queries
     #[arg(long, value_name = "N", default_value_t = 2000)]
     queries: usize,
     /// The least similarity, by Jaccard and by cosine, above 0 and up to 1
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = ratio)]
     threshold: f64,
-    /// Leave out sentences of fewer different words
+    /// Leave out sentences with fewer different words than this
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_words: usize,
-    /// Take the first alone of sentences with the same words
+    /// Take only the first of several sentences with the same words
     #[arg(long)]
     distinct: bool,
     #[command(flatten)]

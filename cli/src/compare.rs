@@ -16,7 +16,7 @@ use super::containment::Containment;
 use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
 use super::run::{engine, prepared, with_given};
 
-/// Compare methods by a labelled collection: what they find of what there is to find, and at what cost
+/// Compare methods on a labelled collection: their recall, precision and cost
 #[derive(Debug, Args)]
 pub(super) struct Compare {
     #[command(subcommand)]
@@ -39,8 +39,8 @@ impl Compare {
 /// Compare the methods of `ibid containment`, and CoDet's depth, suffixes and sorting of words
 ///
 /// One row for each method. Columns: method, options (of ibid containment), precision, recall, f1, found (pairs), unlabelled
-/// (those of them of which no label speaks), score_error, back_error and direction_right (where labels are shares), compared
-/// and steps (pairs of documents compared and additions made, per document), seconds, cpu_seconds.
+/// (found pairs without a label), score_error, back_error and direction_right (if labels are shares), compared and steps (pairs
+/// of documents compared and additions made, per document), seconds, cpu_seconds.
 #[derive(Debug, Args)]
 struct CompareContainment {
     /// A folder with the documents, docs.*, and the labels, gold.* or labels.*: JSON lines, CSV, TSV or Parquet with contained and
@@ -49,35 +49,34 @@ struct CompareContainment {
     /// The least score of a method, above 0 and up to 1
     #[arg(long, value_name = "T", default_value_t = 0.6, value_parser = ratio)]
     threshold: f64,
-    /// The least share that is a containment, of labels that are shares [default: --threshold]
+    /// The least share that counts as a containment, if labels are shares [default: --threshold]
     #[arg(long, value_name = "T", value_parser = ratio)]
     label_threshold: Option<f64>,
-    /// Take a pair that no label names for no containment, so that it is wrong where it is found [default: yes, and no where labels are
-    /// shares both ways]
+    /// Count a found pair without a label as wrong [default: yes; no if labels are shares both ways]
     #[arg(long, value_name = "ANSWER", value_enum)]
     labels_complete: Option<Answer>,
-    /// Another row: options of ibid containment, such as '--signature lines'; may be repeated
+    /// Add a row with these options of ibid containment, such as '--signature lines'; may be repeated
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     also: Vec<String>,
-    /// A file with a column text, in which words are counted for their idf [default: the documents]
+    /// A file with a column text, whose words give the document frequencies (idf) [default: the documents]
     #[arg(long, value_name = "FILE")]
     reference: Option<String>,
-    /// The language of the texts, such as tr, for its capitals and stop words
+    /// The language of the texts, such as tr, for lower case and stop words
     #[arg(long, value_name = "CODE")]
     language: Option<String>,
-    /// Leave out the commonest words of --language
+    /// Leave out the most frequent words of --language
     #[arg(long, requires = "language")]
     without_stop_words: bool,
-    /// Cut words to so many letters; the paper takes 5
+    /// Cut words to this many letters; the paper uses 5
     #[arg(long, value_name = "N")]
     truncate: Option<String>,
-    /// The column that says when a document came; then only documents that came before are containers
+    /// The column with the time of a document; only earlier documents are then containers
     #[arg(long, value_name = "NAME")]
     time_column: Option<String>,
-    /// The time before a document within which its container came, such as 72h or 30days
+    /// The most time that a container may be older than a document, such as 72h or 30days
     #[arg(long, value_name = "DURATION", requires = "time_column")]
     window: Option<String>,
-    /// The most pairs of places that a method may make; more are refused beforehand
+    /// The most pairs of places that a method may make; one that would make more is refused before it makes them
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
     #[command(flatten)]

@@ -23,8 +23,9 @@ use ibid::program::store::Stores;
 
 /// Find documents that are contained in others
 ///
-/// Columns: contained, container, score (the share of the first that is in the second), score_back (of the second in the first),
-/// sentences (of the first that the second has word for word); with --passages also passages (where).
+/// Columns: contained, container, score (the share of the first that is in the second), score_back (the share of the second
+/// that is in the first), sentences (the number of sentences of the first that the second has word for word); with --passages
+/// also passages (their places).
 #[derive(Debug, Args)]
 pub(super) struct Containment {
     /// A corpus, or anything that `ibid ingest` reads
@@ -33,7 +34,7 @@ pub(super) struct Containment {
     /// The way in which documents are compared
     #[arg(long, value_enum, default_value_t = Way::Sets)]
     method: Way,
-    /// For --method sets: whether the set of a document is looked for, or that of each sentence
+    /// For --method sets: look for the set of each document, or for the set of each of its sentences
     #[arg(long, value_enum)]
     unit: Option<Unit>,
     /// For --method sets: how a text becomes a set [default: shingles:4]
@@ -48,53 +49,54 @@ pub(super) struct Containment {
     /// For --unit sentence: the least share of a sentence that must be in one sentence of the container [default: 0.8]
     #[arg(long, value_name = "T", value_parser = ratio)]
     sentence_threshold: Option<f64>,
-    /// For --method codet: how many words of a sentence lead down the tree, DT [default: 5]
+    /// For --method codet: the depth of the tree, in words of a sentence (DT) [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     depth: Option<u16>,
-    /// For --method codet: how many suffixes of a sentence are taken, PSC; the first is the sentence [default: 1]
+    /// For --method codet: the number of suffixes of a sentence to enter in the tree (PSC); the first is the sentence itself
+    /// [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     suffixes: Option<u16>,
     /// For --method codet: leave words in the order of the sentence, instead of the rarest first
     #[arg(long)]
     unsorted: bool,
-    /// For --method simhash: in how many bits of 64 codes may differ [default: 2]
+    /// For --method simhash: the number of bits, of 64, in which two codes may differ [default: 2]
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(0..=16))]
     distance: Option<u8>,
-    /// For --method codet and simhash: a file with a column text, in which words are counted for their idf [default: the input; with --add
-    /// the documents of the index that are compared, and those that are added]
+    /// For --method codet and simhash: a file with a column text, whose words give the document frequencies (idf) [default: the
+    /// input; with --add the compared documents of the index and the added ones]
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
-    /// The language of the texts, such as tr, for its capitals and stop words
+    /// The language of the texts, such as tr, for lower case and stop words
     #[arg(long, value_name = "CODE")]
     language: Option<String>,
-    /// Leave out the commonest words of --language
+    /// Leave out the most frequent words of --language
     #[arg(long, requires = "language")]
     without_stop_words: bool,
-    /// Cut words to so many letters; the paper takes 5
+    /// Cut words to this many letters; the paper uses 5
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     truncate: Option<u16>,
-    /// The column that says when a document came: a time, a date, a year, a number of seconds, or text that is one of them. Then only
-    /// documents that came before are containers
+    /// The column with the time of a document: a timestamp, a date, a year, a number of seconds, or text that is one of them.
+    /// Only earlier documents are then containers
     #[arg(long, value_name = "NAME")]
     time_column: Option<String>,
-    /// The time before a document within which its container came, such as 72h or 30days
+    /// The most time that a container may be older than a document, such as 72h or 30days
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     window: Option<Duration>,
-    /// Containers that came later, too
+    /// Also take later documents as containers
     #[arg(long)]
     later: bool,
     #[command(flatten)]
     other: AgainstOptions,
-    /// Add these documents to the index that the input is, once the rows are written that involve them; the index is made where
-    /// there is none, with --time-column. - judges JSON lines of standard input one by one, as they come
+    /// Add these documents to the index that is the input, after the rows that involve them are written; creates the index if
+    /// there is none, with --time-column. With -, judges JSON lines of standard input one by one, as they arrive
     #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
     add: Vec<String>,
-    /// With --add -: how often documents that were judged are added to the index [default: 10s]
+    /// With --add -: the time after which judged documents are added to the index [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     commit_every: Option<Duration>,
     #[command(flatten)]
     passages: PassageOptions,
-    /// The most pairs of places to make; more are refused beforehand
+    /// The most pairs of places to make; a run that would make more is refused before it makes them
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
     /// Print the SQL that would run, and do not run it
@@ -111,26 +113,26 @@ pub(super) struct Containment {
 /// The way in which documents are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
-    /// By the share of the set of one that is in the other: exact. The paper's rivals FFP, DSC and I-Match are the signatures
-    /// shingles:4, sampled_shingles:4,3 and i_match_ranked:2,10
+    /// By the share of the set of one document that is in the set of the other: exact. The methods FFP, DSC and I-Match of the
+    /// paper are the signatures shingles:4, sampled_shingles:4,3 and i_match_ranked:2,10
     Sets,
-    /// By the beginnings that sentences share, their rarest words first (CoDet)
+    /// By the common prefixes of sentences, whose words are sorted rarest first (CoDet)
     Codet,
-    /// By the distance of their SimHashes, without their two rarest words
+    /// By the distance of their SimHashes, which leave out the two rarest words
     Simhash,
 }
 
 /// Options of `--passages`.
 #[derive(Debug, Args)]
 pub(super) struct PassageOptions {
-    /// Say where what is shared stands: one more column, passages, with a struct for each passage
+    /// Add a column passages that says where the shared text is, with one struct per passage
     #[arg(long)]
     passages: bool,
-    /// For --passages: the least number of words that both sides of a passage have [default: 8]
+    /// For --passages: the least number of words that both sides of a passage share [default: 8]
     #[arg(long, value_name = "N", requires = "passages", value_parser = clap::value_parser!(u32).range(1..=1000))]
     min_words: Option<u32>,
-    /// For --passages: words that two documents share in more pairs of places than this found no passage of them: they are counted as
-    /// capped, and only belong to those that others found [default: 1000]
+    /// For --passages: words that two documents share in more pairs of places than this start no passage; they are counted as
+    /// capped, and belong only to passages that other words start [default: 1000]
     #[arg(long, value_name = "N", requires = "passages", value_parser = clap::value_parser!(u32).range(1..))]
     max_frequency: Option<u32>,
 }

@@ -14,11 +14,11 @@ use super::kept::{ShapeOptions, hand_on};
 use super::options::{InputOptions, RunOptions, ratio};
 use super::run::{engine, print, with_given};
 
-/// Remove what holds an item of an evaluation: documents, or the passages that have it
+/// Remove the documents that contain items of an evaluation, or only the passages that they share with an item
 ///
-/// The folder gets kept/ (the documents that stay, in the order and with the columns of the input), hits.parquet (id, item_id, rule, words,
-/// share, items, and where both stand), items.parquet (item_id, words, is_tested, documents, share), summary.json with the counts, and
-/// manifest.json.
+/// The folder contains kept/ (the documents that stay, in the order and with the columns of the input), hits.parquet (id,
+/// item_id, rule, words, share, items, and the places in both), items.parquet (item_id, words, is_tested, documents, share),
+/// summary.json with the counts, and manifest.json.
 #[derive(Debug, Args)]
 pub(super) struct Decontaminate {
     /// A corpus, or anything that `ibid ingest` reads
@@ -27,7 +27,8 @@ pub(super) struct Decontaminate {
     /// The items to look for: a corpus, or anything that `ibid ingest` reads
     #[arg(long, value_name = "ITEMS", num_args = 1.., required = true)]
     against: Vec<String>,
-    /// The columns of the items that are their text, such as question,answer: one under the other [default: that of the documents]
+    /// The columns with the text of the items, such as question,answer: joined one under the other [default: the text column of
+    /// the documents]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     item_column: Vec<String>,
     /// The column that holds the id of an item; '' numbers them [default: as for documents]
@@ -36,16 +37,16 @@ pub(super) struct Decontaminate {
     /// The folder to write
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "show_sql")]
     output: Option<PathBuf>,
-    /// The units that go
+    /// The units that are removed
     #[arg(long, value_enum, default_value_t = Unit::Document)]
     unit: Unit,
-    /// By which measure a document has an item
+    /// The measure by which a document contains an item
     #[arg(long, value_enum, default_value_t = By::Words)]
     by: By,
-    /// The number of words of an item in a row that a document must have; of an item with fewer, all [default: 13]
+    /// The number of consecutive words of an item that a document must have; all words, if the item has fewer [default: 13]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     words: Option<u32>,
-    /// Items of fewer words are not looked for, but listed [default: 3]
+    /// The least number of words of an item; items with fewer are not looked for, but listed [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     min_words: Option<u32>,
     /// By containment: how a text becomes a set [default: shingles:5]
@@ -54,7 +55,7 @@ pub(super) struct Decontaminate {
         Signature::help()
     ))]
     signature: Option<Signature>,
-    /// By containment: which share of an item a document must have, above 0 and up to 1 [default: 0.8]
+    /// By containment: the least share of an item that a document must have, above 0 and up to 1 [default: 0.8]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
     /// By containment: the most pairs of distinct texts of which one may contain the other
@@ -83,9 +84,9 @@ enum Unit {
 /// The measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// Words of the item in a row
+    /// Consecutive words of the item
     Words,
-    /// The share of the set of the item that is in that of the document
+    /// The share of the item's set that is in the document's set
     Containment,
 }
 

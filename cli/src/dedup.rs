@@ -14,12 +14,12 @@ use super::kept::{ShapeOptions, hand_on};
 use super::options::{InputOptions, RunOptions, ratio};
 use super::run::{engine, print, with_given};
 
-/// Remove duplicates: each that goes has one that stays, verified, and of those that stay no two match
+/// Remove duplicates: each removed unit has a verified match that is kept, and no two kept units match
 ///
-/// The folder gets kept/ (the documents that stay, in the order and with the columns of the input), removed.parquet (id, kept_id,
-/// similarity, containment, containment_back, rule; of paragraphs and sentences also their places), pairs.parquet (each two that match),
-/// clusters.parquet (each that stays for others, with these), with --by-source also sources.parquet, summary.json with the counts, and
-/// manifest.json.
+/// The folder contains kept/ (the documents that stay, in the order and with the columns of the input), removed.parquet (id,
+/// kept_id, similarity, containment, containment_back, rule; for parts of documents also their places), pairs.parquet (the
+/// pairs that match), clusters.parquet (each kept unit with the units that it stands for), summary.json with the counts, and
+/// manifest.json; with --by-source also sources.parquet.
 #[derive(Debug, Args)]
 pub(super) struct Dedup {
     /// A corpus, or anything that `ibid ingest` reads
@@ -28,10 +28,10 @@ pub(super) struct Dedup {
     /// The folder to write
     #[arg(short, long, value_name = "FOLDER", required_unless_present_any = ["show_sql", "rethreshold"])]
     output: Option<PathBuf>,
-    /// The units that are compared, and go or stay
+    /// The units that are compared, and removed or kept
     #[arg(long, value_enum, default_value_t = Unit::Document)]
     unit: Unit,
-    /// The measure by which two match [default: jaccard; passages match by exact alone]
+    /// The measure by which two units match [default: jaccard; passages match only by exact]
     #[arg(long, value_enum)]
     by: Option<By>,
     /// The signature that makes a text a set [default: shingles:5]
@@ -39,45 +39,47 @@ pub(super) struct Dedup {
         "How a text becomes a set; parameters left out have the values shown: {} [default: shingles:5]", Signature::help()
     ))]
     signature: Option<Signature>,
-    /// The least similarity, or share, of two that match, above 0 and up to 1 [default: 0.8]
+    /// The least similarity (or share) of two units that match, above 0 and up to 1 [default: 0.8]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
-    /// The number of words in a row that are a passage where they stand twice, for the unit passage [default: 50]
+    /// The least number of consecutive words that are removed if they occur twice, for the unit passage [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     min_words: Option<u32>,
     /// The way in which matches by jaccard are found
     #[arg(long, value_enum, default_value_t = Method::Exact)]
     method: Method,
-    /// The number of signatures of a text, by the method lsh; texts that share one are compared [default: as many as 128 minhashes make]
+    /// The number of signatures of a text, for the method lsh; texts that share one are compared [default: as many as 128
+    /// minhashes make]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     bands: Option<u16>,
-    /// The number of minhashes of a signature, by the method lsh [default: the most with which two texts that are as similar as --threshold
-    /// are compared with a chance of 0.999]
+    /// The number of minhashes of a signature, for the method lsh [default: the most with which two texts at the similarity
+    /// --threshold are compared with a probability of 0.999]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=64))]
     rows: Option<u16>,
-    /// The seed of the minhashes, by the method lsh [default: 0]
+    /// The seed of the minhashes, for the method lsh [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// The number of texts of a signature with which all others that share it are compared, by the method lsh: the first that are kept
-    /// [default: 100]
+    /// The most texts of one signature that are compared with each other, for the method lsh; if more share it, all are
+    /// compared with the first of them, in the order of --keep [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     max_bucket: Option<u32>,
-    /// The number of texts of which all matches are looked for, to say what the method lsh did not find, and to choose one by auto
-    /// [default: 1000]
+    /// The size of a sample of texts whose matches are all found exactly, to estimate the recall of lsh, and to choose the
+    /// method with auto [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
-    /// Which of several stays: first (by path, then record), longest, oldest:COLUMN, newest:COLUMN, highest:COLUMN or
-    /// priority:COLUMN=a,b,c; of equals the first by its id
+    /// The one of several matching units to keep: first (by path, then record), longest, oldest:COLUMN, newest:COLUMN,
+    /// highest:COLUMN or priority:COLUMN=a,b,c; among equals the first by id
     #[arg(long, value_name = "RULE", default_value = "first")]
     keep: Keep,
-    /// Count what is lost by the values of this column, too
+    /// Also count how much is removed for each value of this column
     #[arg(long, value_name = "COLUMN")]
     by_source: Option<String>,
     /// The most pairs of distinct texts that may match
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
-    /// Decide anew, with this threshold, what an earlier run decided: the input is its folder, which is replaced unless another is named
-    /// with -o. Its options are taken, and the pairs that it found; its documents are read again, and must be the same
+    /// Repeat the decisions of an earlier run with this threshold. The input is the folder of that run; it is replaced, unless
+    /// -o names another. The options of that run and the pairs that it found are reused. Its documents are read again, and must
+    /// be the same
     #[arg(long, value_name = "T", value_parser = ratio, conflicts_with_all = ["unit", "by", "signature", "threshold", "min_words", "method", "bands",
         "rows", "seed", "max_bucket", "sample", "keep", "by_source", "max_pairs", "format", "rows_per_file", "ids_only", "annotate",
         "show_sql"])]
@@ -102,18 +104,19 @@ enum Unit {
     Paragraph,
     /// Sentences
     Sentence,
-    /// Passages: words of a run of --min-words words that stands in what stays before them
+    /// Passages: words in a run of --min-words words that also occurs earlier in the kept text
     Passage,
 }
 
 /// The way in which matches are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
-    /// All of them, by a similarity join
+    /// By a similarity join: finds all matches
     Exact,
-    /// Those of texts that share a signature of minhashes, each verified; a sample says how many were not found
+    /// By hashing: compares texts that share a signature of minhashes, and verifies each match; a sample tells how many were
+    /// missed
     Lsh,
-    /// exact, unless a sample says that there are more matches than --max-pairs; a note says which
+    /// Uses exact, or lsh if a sample shows more matches than --max-pairs; a note says which
     Auto,
 }
 
@@ -122,9 +125,9 @@ enum Method {
 enum By {
     /// The Jaccard similarity of the two sets
     Jaccard,
-    /// The share of one that is in the other: nothing is lost; containers stay rather than what they contain
+    /// The share of one unit that is in the other: containers are kept rather than the units that they contain
     Containment,
-    /// The same text, but for case, width and white space
+    /// The same text, except for case, width and white space
     Exact,
 }
 

@@ -12,10 +12,10 @@ use ibid::methods::Estimate;
 use ibid::program::methods::Builder;
 use ibid::program::store::Stores;
 
-/// Estimate, from a sample of the sentences, what a command would do: pairs, memory, what is most frequent
+/// Estimate from a sample of the sentences what a command would do: pairs, memory, the most frequent texts
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// About how many sentences or documents of a collection to look at; all of them if there are no more
+    /// The approximate number of sentences or documents of a collection to look at; all of them if there are fewer
     #[arg(long, global = true, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     sample: u64,
     #[command(subcommand)]

@@ -12,25 +12,25 @@ use ibid::program::grouped;
 use ibid::program::methods::duration;
 use ibid::program::store::Stores;
 
-/// Remove what killed runs left; and from an index old manifests, and documents that are too old
+/// Remove the files that killed runs left; from an index also old manifests, and documents that are too old
 ///
-/// Removes everything from an index that it does not need, and from any other folder what lies directly in it: files and folders that were
-/// staged for a result there, temporary tables (in the folder for temporary files, such as /tmp), and the tables that --resume
-/// kept. In S3 also the parts of objects that were begun there and not ended, whoever began them.
+/// Removes from an index all files that it does not need. From any other folder it removes files that lie directly in it:
+/// staged files and folders of a result, temporary tables (in the folder for temporary files, such as /tmp), and tables that
+/// --resume kept. In S3 it also aborts unfinished uploads there, whichever program began them.
 #[derive(Debug, Args)]
 pub(super) struct Gc {
     /// The index, a folder that --add made, or any other folder
     folder: PathBuf,
-    /// Drop the parts of which all documents are of before this time: a date, a time, a year, or seconds since 1970
+    /// Drop the parts whose documents are all older than this time: a date, a time, a year, or seconds since 1970
     #[arg(long, value_name = "TIME", conflicts_with = "window")]
     before: Option<String>,
-    /// Drop the parts of which all documents are so much older than the newest of the index, such as 72h or 30days
+    /// Drop the parts whose documents are all this much older than the newest of the index, such as 72h or 30days
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     window: Option<Duration>,
-    /// Remove no file before it has been out of use for so long: a run may be about to use it, or may still read it
+    /// Remove no file before it has been out of use for this long, because a run may be about to use it, or may still read it
     #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = duration)]
     grace: Duration,
-    /// Say what would be removed, and remove nothing
+    /// Print what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -63,7 +63,7 @@ impl Gc {
             lines.push(format!("{upload}: an upload that was not ended, {would}given up"));
         }
         for part in &removal.kept {
-            lines.push(format!("parts/{part}: not needed, and kept for what is in it that ibid did not write"));
+            lines.push(format!("parts/{part}: not needed, and kept because of files in it that ibid did not write"));
         }
         lines.push(format!(
             "parts {would}dropped {}, files and folders {would}removed {}, bytes {}",

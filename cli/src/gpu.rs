@@ -19,7 +19,7 @@ pub(super) struct Gpu {
 
 #[derive(Debug, Subcommand)]
 enum About {
-    /// List the GPUs that codes can be compared on, best first, and what each can hold
+    /// List the GPUs that can compare codes, best first, with the memory limits of each
     Info,
 }
 

@@ -13,10 +13,11 @@ use crate::store::Stores;
 #[derive(Debug, Args)]
 pub(super) struct Ingest {
     /// Files, folders and quoted globs of .txt, .md, .html, .jsonl, .csv, .tsv, .xml of MediaWiki or TEI, .warc, .wet (each
-    /// also .gz, .zst, .bz2, .xz), .parquet, and .zip and .tar of such, here or by URL, such as s3://bucket/dir/; - is standard input
+    /// also .gz, .zst, .bz2, .xz), .parquet, and .zip and .tar of these; paths or URLs such as s3://bucket/dir/; - is standard
+    /// input
     #[arg(required = true)]
     inputs: Vec<String>,
-    /// The corpus folder to write, here or by URL
+    /// The corpus folder to write, a path or a URL
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
     #[command(flatten)]

@@ -20,14 +20,14 @@ pub(super) struct ShapeOptions {
     #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = PossibleValuesParser::new(
         PartFormat::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<PartFormat>()))]
     pub(super) format: PartFormat,
-    /// At most so many of them to a file [default: all]
+    /// Write at most this many documents to a file [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) rows_per_file: Option<u64>,
-    /// Their ids alone
+    /// Write only the ids of the documents that stay
     #[arg(long, conflicts_with = "annotate")]
     pub(super) ids_only: bool,
-    /// All documents as they are, with what would go in further columns: is_kept; of duplicates kept_id, similarity and rule, or the list
-    /// cuts; of items the list hits
+    /// Write all documents unchanged, with further columns that say what would be removed: is_kept; for duplicates kept_id,
+    /// similarity and rule, or the list cuts; for items the list hits
     #[arg(long)]
     pub(super) annotate: bool,
 }

@@ -23,31 +23,33 @@ use ibid::program::{check_folder, check_place};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(super) struct InputOptions {
-    /// The column that holds the text, in JSON lines, CSV and Parquet, or where it is within columns: content.body, messages[].content,
-    /// title+body; several texts stand one after the other, apart by blank lines [default: text]
+    /// The column that holds the text in JSON lines, CSV and Parquet, or a path within columns: content.body,
+    /// messages[].content, title+body. Several texts are joined, with blank lines between them [default: text]
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
-    /// The column that holds the id [default: doc_id or id if there is one, title of MediaWiki dumps, url of archives of the web, xml:id of
-    /// TEI; '' numbers the records]
+    /// The column that holds the id; '' numbers the records instead [default: doc_id or id if there is one, title of MediaWiki
+    /// dumps, url of web archives, xml:id of TEI]
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
-    /// The format of the input, where file names do not say it: text, lines (a document a line), html, markdown, jsonl, csv, tsv,
-    /// parquet, mediawiki, tei, warc
+    /// The format of the input, if the file names do not tell it: text, lines (one document per line), html, markdown, jsonl,
+    /// csv, tsv, parquet, mediawiki, tei, warc
     #[arg(long, value_name = "FORMAT", value_parser = format_of)]
     input_format: Option<InputFormat>,
-    /// The encoding of text, such as windows-1252, utf-16le or shift_jis [default: utf-8, and what HTML and TEI declare]
+    /// The encoding of text, such as windows-1252, utf-16le or shift_jis [default: utf-8, or the encoding that HTML and TEI
+    /// declare]
     #[arg(long, value_name = "LABEL", value_parser = encoding_of)]
     encoding: Option<&'static Encoding>,
-    /// The language whose rules tell where sentences end, such as de; en for those that all texts have [default: auto, that of each text]
+    /// The language whose rules tell where sentences end, such as de; en uses only the rules that hold for all languages
+    /// [default: auto, the language of each text]
     #[arg(long, value_name = "CODE", value_parser = LanguageChoice::of)]
     sentence_language: Option<LanguageChoice>,
-    /// The sign between two fields of CSV, or `tab` [default: a comma, of .tsv a tab]
+    /// The character between two fields of CSV, or `tab` [default: a comma; in .tsv a tab]
     #[arg(long, value_name = "SIGN", value_parser = sign_of)]
     delimiter: Option<u8>,
-    /// The sign before a quote within quotes in CSV [default: another quote]
+    /// The character before a quote within quotes in CSV [default: another quote]
     #[arg(long, value_name = "SIGN", value_parser = sign_of)]
     escape: Option<u8>,
-    /// The fate of a bad record
+    /// What to do with a bad record
     #[arg(long, value_enum, default_value_t = OnError::Fail)]
     on_error: OnError,
     /// Where to put bad records, as JSON lines, with --on-error quarantine
@@ -65,10 +67,10 @@ pub(super) struct InputOptions {
     /// Leave out the redirects of MediaWiki dumps
     #[arg(long)]
     skip_redirects: bool,
-    /// Leave out the pages of disambiguation of MediaWiki dumps
+    /// Leave out the disambiguation pages of MediaWiki dumps
     #[arg(long)]
     skip_disambiguation: bool,
-    /// The fate of text beside the main content of pages of HTML: navigation, side bars, banners, footers
+    /// What to do with text beside the main content of HTML pages: navigation, side bars, banners, footers
     #[arg(long, value_enum, default_value_t = BoilerplateChoice::Keep)]
     boilerplate: BoilerplateChoice,
 }
@@ -77,10 +79,10 @@ pub(super) struct InputOptions {
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Input")]
 pub(super) struct LimitOptions {
-    /// The longest record: a line of JSON, a row of CSV, a text file, a page of a wiki
+    /// The largest size of a record: a line of JSON, a row of CSV, a text file, a page of a wiki
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
     pub(super) max_record_bytes: usize,
-    /// The most bytes that may come of one compressed byte, beyond the first 64 MiB of a file; more is an error
+    /// The most bytes that one compressed byte may expand to, beyond the first 64 MiB of a file; more is an error
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_ratio: u64,
 }
@@ -89,7 +91,7 @@ pub(super) struct LimitOptions {
 enum BoilerplateChoice {
     /// Keep it
     Keep,
-    /// Drop it where it can be told, and count it
+    /// Drop it where it can be recognised, and count it
     Drop,
 }
 
@@ -173,8 +175,8 @@ impl InputOptions {
         // Compares absolute paths, because the folders need not exist yet.
         if absolute(folder)?.starts_with(absolute(result)?) {
             bail!(
-                "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
-                 result",
+                "{} is one of the inputs, and is named for a result, which would replace it; name another place for \
+                 the result",
                 folder.display()
             );
         }
@@ -238,7 +240,7 @@ pub(super) enum FormatName {
     Table,
     /// Comma-separated values with a header.
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Ndjson,
     /// Apache Parquet.
     Parquet,
@@ -259,14 +261,15 @@ impl From<FormatName> for Format {
 #[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputOptions {
-    /// The file to write, here or by URL, such as s3://bucket/key.parquet; without it the result goes to standard output
+    /// The file to write, a path or a URL such as s3://bucket/key.parquet; without this option the result goes to standard
+    /// output
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// The form of the result [default: what the file name says; table on standard output]
+    /// The format of the result [default: by the file name; table on standard output]
     #[arg(long, value_parser = EnumValueParser::<FormatName>::new().map(Format::from))]
     pub(super) format: Option<Format>,
-    /// In CSV put a quote mark before text that a spreadsheet would take for a formula: that begins with = + - @, also of full
-    /// width or behind blanks, or with a tab or an end of a line
+    /// In CSV, put a quote mark before text that a spreadsheet would take for a formula: text that begins with = + - @ (also
+    /// full-width, or after blanks), a tab or a line break
     #[arg(long)]
     pub(super) csv_safe: bool,
     /// The writer counts the rows itself.
@@ -377,14 +380,13 @@ impl Places {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Object stores")]
 pub(super) struct StoreOptions {
-    /// The address of a server that speaks S3, such as https://minio.example.org:9000 [default: AWS_ENDPOINT_URL, else that of
-    /// Amazon]
+    /// The address of an S3-compatible server, such as https://minio.example.org:9000 [default: AWS_ENDPOINT_URL, else Amazon]
     #[arg(long, value_name = "URL", global = true)]
     endpoint_url: Option<String>,
-    /// Sign no requests: for what is open to all
+    /// Do not sign requests, for public data
     #[arg(long, global = true)]
     no_sign_request: bool,
-    /// The region of the bucket [default: AWS_REGION, else that of the profile, else us-east-1]
+    /// The region of the bucket [default: AWS_REGION, else the region of the profile, else us-east-1]
     #[arg(long, value_name = "NAME", global = true)]
     region: Option<String>,
     /// Allow connections without encryption
@@ -406,21 +408,21 @@ impl StoreOptions {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Running")]
 pub(super) struct RunOptions {
-    /// The memory that the command may take, such as 512MiB or 4GiB: what operators have no room for goes to disk, and a run
-    /// that takes a quarter more ends with an error [default: 60 % of what the machine or its control group has]
+    /// The memory limit of the command, such as 512MiB or 4GiB. Data that exceeds it spills to disk; a run that uses a quarter
+    /// more ends with an error [default: 60 % of the memory of the machine or its control group]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(super) memory: Option<usize>,
-    /// The number of threads [default: one a core]
+    /// The number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,
-    /// Keep the tables that the run makes in this folder, and take from it those that an earlier run made of the same rows in
-    /// the same way, such as one that was killed; ibid gc empties it
+    /// Keep the intermediate tables of the run in this folder, and reuse those that an earlier run, such as one that was
+    /// killed, made from the same rows in the same way; ibid gc empties the folder
     #[arg(long, value_name = "FOLDER")]
     pub(super) resume: Option<PathBuf>,
     /// End with exit code 4 if anything was capped or skipped
     #[arg(long)]
     pub(super) strict: bool,
-    /// No summary and no progress
+    /// Print no summary and no progress
     #[arg(short, long)]
     pub(super) quiet: bool,
 }

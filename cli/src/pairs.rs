@@ -43,7 +43,7 @@ pub(super) struct Pairs {
 /// The unit that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Unit {
-    /// Whole documents; a row of a file of sentences is one, too
+    /// Whole documents; in a file of sentences each row is a document
     Document,
     /// The sentences of the documents
     Sentence,

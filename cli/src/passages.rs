@@ -14,7 +14,7 @@ use ibid::program::methods::Builder;
 use ibid::program::methods::FolderPlace;
 use ibid::program::store::Stores;
 
-/// Find the passages that documents share, and where they stand
+/// Find the passages that documents share, and their places
 #[derive(Debug, Args)]
 pub(super) struct Passages {
     /// A corpus, or anything that `ibid ingest` reads
@@ -23,30 +23,32 @@ pub(super) struct Passages {
     /// The kind of copies to look for; sets the options below that are not given
     #[arg(long, value_enum, default_value_t = Profile::Verbatim)]
     profile: Profile,
-    /// The least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their counts of words, those more that
-    /// are rare in their documents; for the profile edited that of two sentences [default: 0.8, edited: 0.25]
+    /// The least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their word counts, in which words
+    /// that are rare in their documents weigh more; for the profile edited, the similarity of two sentences [default: 0.8,
+    /// edited: 0.25]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
-    /// The least number of words that both sides of a passage have, for the profile verbatim [default: 15]
+    /// The least number of words that both sides of a passage share, for the profile verbatim [default: 15]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     min_words: Option<u32>,
-    /// The least number of sentences that a passage touches on both sides, for the profile edited of those that match
+    /// The least number of sentences that a passage touches on each side; for the profile edited, of sentences that match
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     min_sentences: u32,
-    /// Sentences that a passage may skip on either side between two that match, for the profile edited [default: 4]
+    /// The number of sentences that a passage may skip on either side between two that match, for the profile edited [default:
+    /// 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     max_gap: Option<u32>,
-    /// Text that stands in more documents than this is common: it makes families, and founds no passage; none for no text
+    /// Text in more documents than this is common: it makes families, and starts no passage. With none, no text is common
     #[arg(long, value_name = "K", default_value = "20", value_parser = common)]
     common: Common,
-    /// Text that stands in these documents, such as a form or a licence, makes families, in however few documents, and founds no
-    /// passage, for the profile verbatim
+    /// Text of these documents, such as a form or a licence, makes families, even if only two documents have it, and starts no
+    /// passage; for the profile verbatim
     #[arg(long, value_name = "FILE", num_args = 1..)]
     ignore: Vec<String>,
-    /// Write the table of families, where common text stands, to this file
+    /// Write the table of families, the places of common text, to this file
     #[arg(long, value_name = "FILE")]
     families: Option<PathBuf>,
-    /// Write the table of coverage, how much of each document stands elsewhere, to this file
+    /// Write the table of coverage, how much of each document is also elsewhere, to this file
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
     #[command(flatten)]
@@ -62,9 +64,9 @@ pub(super) struct Passages {
 /// The kind of copies to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Profile {
-    /// Copies, with a word changed here and there
+    /// Copies with a word changed here and there
     Verbatim,
-    /// Copies whose words were replaced, left out, added and put in another order, too; slower
+    /// Also copies whose words were replaced, left out, added and put in another order; slower
     Edited,
 }
 

@@ -11,21 +11,22 @@ use ibid::bytes;
 use ibid::program::export::names_folder;
 use ibid::program::store::Stores;
 
-/// Make a page of HTML of a result: matches side by side, families, clusters, a dot plot; one file that needs nothing else
+/// Make an HTML page of a result: matches side by side, families, clusters, a dot plot; one self-contained file
 #[derive(Debug, Args)]
 pub(super) struct Report {
     /// A Parquet file, or the folder of all tables, that passages, pairs, threads, clusters, containment, dedup or decontaminate wrote
     result: PathBuf,
-    /// The file to write, here or by URL, such as report.html; or a folder, such as report/, of as many pages as the result needs
+    /// The file to write, a path or a URL such as report.html; or a folder such as report/, for as many pages as the result
+    /// needs
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The collection of which the result was made: a corpus, or what the method has read, with the same options of reading
+    /// The collection that the result was made from: a corpus, or the files that the method read, with the same input options
     #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
     corpus: Vec<String>,
-    /// The other collection, where the result was made of two
+    /// The other collection, if the result was made from two
     #[arg(long, value_name = "PATH", num_args = 1..)]
     against: Vec<String>,
-    /// The size of the file at most: it has the best of the result that there is room for, and says what it leaves out
+    /// The largest size of the file; it shows the best rows of the result that fit, and says what it leaves out
     #[arg(long, value_name = "SIZE", default_value = "10MiB", value_parser = bytes)]
     max_size: usize,
     /// The title of the page [default: one for the method]
@@ -34,7 +35,7 @@ pub(super) struct Report {
     /// The address of a document, with its id and columns in braces, such as https://example.org/{id}, or a column that has addresses: {url}
     #[arg(long, value_name = "ADDRESS")]
     link_template: Option<String>,
-    /// The column of the time of each document: places of families and clusters stand in its order, with a timeline
+    /// The column with the time of each document: sorts the places of families and clusters by it, and adds a timeline
     #[arg(long, value_name = "NAME")]
     time_column: Option<String>,
     #[command(flatten)]

@@ -22,7 +22,7 @@ enum Reviewed {
     Score(Score),
 }
 
-/// Write the last verdict of each row as a table, which score reads, too
+/// Write the last verdict of each row as a table, which score can read
 #[derive(Debug, Args)]
 struct Import {
     /// Files of verdicts, as reports save them
@@ -36,16 +36,16 @@ struct Import {
     running: RunOptions,
 }
 
-/// Say how many of the rows at each similarity and above are right, with the interval of the precision
+/// Compute how many rows at each similarity and above are right, with the confidence interval of the precision
 #[derive(Debug, Args)]
 struct Score {
     /// Files of verdicts, as reports save them, or tables that import wrote
     #[arg(required = true)]
     verdicts: Vec<String>,
-    /// Say from which threshold on this precision is reached, above 0 and up to 1
+    /// Also print the threshold from which on this precision, above 0 and up to 1, is reached
     #[arg(long, value_name = "P", value_parser = ratio)]
     precision: Option<f64>,
-    /// The verdicts by which a row is right, of same, quotation, boilerplate, false, unsure
+    /// The verdicts that make a row right: same, quotation, boilerplate, false or unsure
     #[arg(long, value_name = "VERDICT", num_args = 1.., value_delimiter = ',', default_values = ["same", "quotation"])]
     right: Vec<String>,
     #[command(flatten)]

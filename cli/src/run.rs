@@ -503,11 +503,11 @@ pub(super) fn print(text: &str) -> Result<Ending> {
 /// The collection that another is compared with.
 #[derive(Debug, Args)]
 pub(super) struct AgainstOptions {
-    /// Compare with this collection instead of with itself; the first of each pair is then from the input, the second
-    /// from here. A document of both, the same record of the same file with the same text, is not compared with itself
+    /// Compare the input with this collection instead of with itself. The first of each pair is then from the input, the second
+    /// from this collection. A document in both (same file, same record, same text) is not compared with itself
     #[arg(long, value_name = "INPUT")]
     pub(super) against: Option<String>,
-    /// Documents of both collections with the same id and the same text are the same, wherever they come from
+    /// Treat documents of the two collections with the same id and the same text as one document, wherever they come from
     #[arg(long, requires = "against")]
     pub(super) same_ids: bool,
 }
@@ -517,18 +517,20 @@ pub(super) struct AgainstOptions {
 pub(super) struct MethodOptions {
     #[command(flatten)]
     pub(super) other: AgainstOptions,
-    /// Add these documents to the index that the input is, once the rows are written that involve them; the index is made where
+    /// Add these documents to the index that is the input, after the rows that involve them are written; creates the index if
     /// there is none
     #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
     pub(super) add: Vec<String>,
-    /// The column that says when a document is of, for the first --add to an index: a date, a timestamp, a year, a number of
+    /// The column with the time of a document, for the first --add to an index: a date, a timestamp, a year, a number of
     /// seconds since 1970, or text that is one of them
     #[arg(long, value_name = "NAME", requires = "add")]
     pub(super) time_column: Option<String>,
-    /// Look for pairs within each document, too; with --against, compare a document that stands in both collections with itself
+    /// Also look for pairs within each document; with --against, also compare a document that is in both collections with
+    /// itself
     #[arg(long)]
     pub(super) within_documents: bool,
-    /// The most pairs of places to make; more are refused beforehand, since each takes some 200 bytes of memory
+    /// The most pairs of places to make. A run that would make more is refused before it makes them, because each takes some
+    /// 200 bytes of memory
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_pairs: u64,
     /// Print the SQL that would run, and do not run it
@@ -549,7 +551,7 @@ impl MethodOptions {
 /// Limits on texts that stand in very many places.
 #[derive(Debug, Args)]
 pub(super) struct CapOptions {
-    /// A text that stands in more places than this founds no pair: it is counted, and listed as capped
+    /// A text in more places than this makes no pairs; it is counted, and listed as capped
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_frequency: u32,
     /// Write the table of capped texts to this file: text, df (documents), units (places), pairs_not_made, example
@@ -573,12 +575,12 @@ fn hold_to(memory: usize, engine: &Engine) -> Result<()> {
         begun = watch::begin(memory, move || {
             let reserved = match engine.upgrade().map(|engine| engine.largest_reservations()).unwrap_or_default() {
                 none if none.is_empty() => {
-                    "no operator has reserved any of it, a function or what is read takes it".to_owned()
+                    "no operator has reserved any of it: a function or a reader uses it".to_owned()
                 }
                 operators => format!("of it operators have reserved\n{operators}"),
             };
             let said = format!(
-                "the process takes more than a quarter above the {} that it may; {reserved}\nraise --memory",
+                "the process takes more than a quarter above the {} that it may take; {reserved}\nraise --memory",
                 mebibytes(memory as u64),
             );
             if !signals::interrupt_shell(&said) || watch::exceeds(memory, MOST) {

@@ -17,8 +17,8 @@ use ibid::program::store::Stores;
 
 /// Find the sentences of a corpus that are similar to given texts, and the passages that are similar to texts of several sentences
 ///
-/// Columns: query_id, doc_id, sent, char_start, char_end (where the sentence stands in the document, or the passage that begins in
-/// it), similarity.
+/// Columns: query_id, doc_id, sent, char_start, char_end (the place of the sentence in the document, or of the passage that
+/// begins in it), similarity.
 #[derive(Debug, Args)]
 pub(super) struct Search {
     /// A corpus, or anything that `ibid ingest` reads
@@ -38,11 +38,11 @@ pub(super) struct Search {
     /// The least Jaccard similarity of the two sets, above 0 and up to 1
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = ratio)]
     threshold: f64,
-    /// Look only at texts whose codes, by this file of `ibid codes learn`, are within --distance: hits may be lost, and `ibid codes
-    /// compare` says how many. Codes are of words, or of characters with such a --signature
+    /// Look only at texts whose codes are within --distance; the codes come from this file of `ibid codes learn`. Hits may be
+    /// lost: `ibid codes compare` says how many. Codes are of words, or of characters with such a --signature
     #[arg(long, value_name = "FILE", requires = "distance")]
     codes: Option<PathBuf>,
-    /// In how many bits codes may differ
+    /// The number of bits in which two codes may differ
     #[arg(long, value_name = "D", requires = "codes", value_parser = clap::value_parser!(u8))]
     distance: Option<u8>,
     /// Compare on a GPU or not; the result is the same
@@ -62,9 +62,9 @@ pub(super) struct Search {
 /// The use of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OnGpu {
-    /// On one that is there, else on the processor
+    /// On a GPU if there is one, else on the processor
     Auto,
-    /// On one, and fail where there is none
+    /// On a GPU; fails if there is none
     On,
     /// On the processor
     Off,

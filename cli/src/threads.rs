@@ -33,20 +33,21 @@ pub(super) struct Threads {
          have the values shown: {} [default: shingles:3]", Signature::help()
     ))]
     signature: Vec<SignatureOption>,
-    /// The least score, above 0 and up to 1 [default: 0.5, or what --weights fit finds]
+    /// The least score, above 0 and up to 1 [default: 0.5, or the best one with --weights fit]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
     /// The way in which similar fields are found
     #[arg(long, value_enum, default_value_t = Strategy::Doc)]
     strategy: Strategy,
-    /// The longest list of postings that makes pairs, in distinct texts, for --strategy term; longer ones are listed as
-    /// capped [default: 1000]
+    /// The most distinct texts in a list of postings that makes pairs, for --strategy term; longer lists are reported as capped
+    /// [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     max_postings: Option<u32>,
-    /// The number of threads all of whose pairs are looked at, to say what --strategy term did not find; 0 does not look [default: 1000]
+    /// The size of a sample of threads whose pairs are all found exactly, to estimate the recall of --strategy term; 0 takes no
+    /// sample [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
     certify: Option<i64>,
-    /// Take the weights that are best for the pairs of --labels, and the best threshold if none is given
+    /// Use the weights that are best for the pairs of --labels, and the best threshold if none is given
     #[arg(long, value_enum, requires = "labels")]
     weights: Option<Weights>,
     /// Labelled pairs to judge by: id_a, id_b and whether they are duplicates, as JSON lines, CSV, TSV or Parquet
@@ -55,34 +56,34 @@ pub(super) struct Threads {
     /// The column of --labels that says whether a pair is a duplicate
     #[arg(long, value_name = "NAME", default_value = "label", requires = "labels")]
     label: String,
-    /// Judge the fields and weights by the labels, and do not look for pairs
+    /// Evaluate the fields and weights on the labels, and do not look for pairs
     #[arg(long, requires = "labels", conflicts_with_all = ["groups", "capped", "output"])]
     evaluate_only: bool,
-    /// The number of random weights to climb from
+    /// The number of random weights from which the hill climbing for --weights fit starts
     #[arg(long, value_name = "N", default_value_t = 100, requires = "weights")]
     starts: u16,
     /// The seed of the random weights
     #[arg(long, value_name = "N", default_value_t = 0, requires = "weights")]
     seed: u64,
-    /// Write how well each field and the score tell the labelled pairs apart to this file: what, weight, threshold,
-    /// precision, recall, f1, auc
+    /// Write to this file how well each field and the score separate the labelled pairs: what, weight, threshold, precision,
+    /// recall, f1, auc
     #[arg(long, value_name = "FILE", requires = "labels")]
     evaluation: Option<PathBuf>,
-    /// Write the groups of threads that the pairs connect to this file: canonical, id, score (of the two); with --against
-    /// also canonical_collection and collection, which are input or against
+    /// Write to this file the groups of threads that the pairs connect: canonical, id, score (of the two); with --against also
+    /// canonical_collection and collection, which are input or against
     #[arg(long, value_name = "FILE")]
     groups: Option<PathBuf>,
-    /// The thread of a group to keep: that with most votes, the oldest or the longest; votes=COLUMN and oldest=COLUMN name
-    /// the column [default columns: votes, created_at]
+    /// The thread of a group to keep: votes (the most votes), oldest or longest; votes=COLUMN and oldest=COLUMN name the column
+    /// [default columns: votes, created_at]
     #[arg(long, value_name = "RULE", requires = "groups", default_value = "longest")]
     canonical: Canonical,
     #[command(flatten)]
     other: AgainstOptions,
-    /// The most pairs of threads to compare in all fields; more are refused beforehand, since each takes some 200 bytes of
-    /// memory
+    /// The most pairs of threads to compare in all fields. A run that would compare more is refused before it does, because
+    /// each takes some 200 bytes of memory
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
-    /// Write the lists of postings that --strategy term capped to this file: field, element, texts, pairs_not_made, example
+    /// Write to this file the lists of postings that --strategy term capped: field, element, texts, pairs_not_made, example
     #[arg(long, value_name = "FILE")]
     capped: Option<PathBuf>,
     /// Print the SQL that would run, and do not run it

@@ -11,10 +11,10 @@ use ibid::methods::{self, Outcome};
 use ibid::program::grouped;
 use ibid::program::store::Stores;
 
-/// Check that results, corpora and indexes are what was written: each byte of each file
+/// Check that results, corpora and indexes are unchanged since they were written: each byte of each file
 ///
-/// Prints a line for each file. Ends with exit code 1 if one is damaged, missing, or has no seal: then nothing says what was
-/// written. CSV and JSON lines have none.
+/// Prints a line for each file. Ends with exit code 1 if a file is damaged or missing, or has no seal (checksums) to compare it
+/// with. CSV and JSON lines have no seal.
 #[derive(Debug, Args)]
 pub(super) struct Verify {
     /// Parquet files, corpora, indexes, and other folders that ibid wrote

@@ -95,7 +95,8 @@ impl Cluster for Client {
             let Some((locations, job)) = self.done(query.clone(), context.session_config()).await? else {
                 if attempt == ATTEMPTS {
                     return exec_err!(
-                        "an executor was lost each time that the plan ran, {ATTEMPTS} times: look at what executors say"
+                        "the plan ran {ATTEMPTS} times, and lost an executor each time: look at the output of the \
+                         executors"
                     );
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -170,7 +171,7 @@ impl Client {
                 }
             };
             let Some(GetJobStatusResult { status: Some(JobStatus { job_id, status, .. }), .. }) = update else {
-                return Err(self.ended("it says no more"));
+                return Err(self.ended("its messages ended"));
             };
             job.begun(job_id);
             match status {
@@ -197,8 +198,8 @@ impl Client {
             if began.elapsed() > longest {
                 let address = self.scheduler.trim_start_matches("http://");
                 return exec_err!(
-                    "the cluster has no executor: start one with ibid-cluster executor --scheduler {address}, and look at what those \
-                     that there were have said"
+                    "the cluster has no executor: start one with ibid-cluster executor --scheduler {address}, and look \
+                     at the output of those that ran before"
                 );
             }
             tokio::time::sleep(Duration::from_millis(250)).await;
@@ -238,7 +239,7 @@ impl Client {
     /// Returns the error of a plan whose scheduler is gone.
     fn ended(&self, why: &str) -> DataFusionError {
         exec_datafusion_err!(
-            "the scheduler at {} is gone, and what it knew of the plan ({why}): run the command again",
+            "the scheduler at {} is gone, and with it the state of the plan ({why}): run the command again",
             self.scheduler
         )
     }

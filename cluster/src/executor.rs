@@ -28,19 +28,19 @@ pub(crate) struct Executor {
     /// The address to listen at; only this machine reaches 127.0.0.1
     #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
     bind: IpAddr,
-    /// The name by which others reach this machine [default: that of --bind]
+    /// The name by which other machines reach this one [default: the host of --bind]
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
-    /// The ports to listen at, of which there are two [default: any that are free]
+    /// The two ports to listen at [default: any free ports]
     #[arg(long, value_name = "PORT", num_args = 2)]
     ports: Vec<u16>,
-    /// The memory that the executor may take, such as 16GiB [default: 60 % of what the machine or its control group has]
+    /// The memory limit of the executor, such as 16GiB [default: 60 % of the memory of the machine or its control group]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory: Option<usize>,
-    /// The number of tasks that run at once [default: one a core]
+    /// The number of tasks that run at once [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     tasks: Option<u16>,
-    /// The folder for rows between stages, and for what has no room in memory [default: that of the system for temporary files]
+    /// The folder for rows between stages and for spilled data [default: the folder of the system for temporary files]
     #[arg(long, value_name = "FOLDER")]
     work_dir: Option<PathBuf>,
 }

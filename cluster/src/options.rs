@@ -24,11 +24,11 @@ struct ClusterOptions {
     /// The number of partitions of a plan, each of which is a task
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..), global = true)]
     partitions: u16,
-    /// The folder for tables between statements, which all machines reach: they stay there, and a run that is repeated takes them [default:
-    /// a folder beside the result, which goes with the run]
+    /// The folder for tables between statements, which all machines must reach. The tables stay there, and a repeated run
+    /// reuses them [default: a folder beside the result, which is removed after the run]
     #[arg(long, value_name = "FOLDER", global = true)]
     tables: Option<PathBuf>,
-    /// Say of each plan if it runs on the cluster or in this process, and show it
+    /// Print each plan, and whether it runs on the cluster or in this process
     #[arg(long, global = true)]
     explain: bool,
 }

@@ -52,7 +52,7 @@ pub(crate) fn check_version(config: &SessionConfig, who: &str) -> Result<()> {
     match planned_by {
         Some(VERSION) => Ok(()),
         other => exec_err!(
-            "{who} is of ibid {VERSION}, and the plan of ibid {}: install the same version on all machines",
+            "{who} is ibid {VERSION}, but the plan is from ibid {}: install the same version on all machines",
             other.unwrap_or("of another version")
         ),
     }

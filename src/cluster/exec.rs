@@ -69,7 +69,7 @@ impl ExecutionPlan for ClusterExec {
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        if children.is_empty() { Ok(self) } else { internal_err!("what a cluster runs is no part of this plan") }
+        if children.is_empty() { Ok(self) } else { internal_err!("a plan of a cluster has no children") }
     }
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -152,7 +152,7 @@ fn pass_zeros(from: &mut impl BufRead) -> io::Result<()> {
             return Ok(());
         }
         if bytes.iter().any(|byte| *byte != 0) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "something stands behind its end"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "there are bytes after its end"));
         }
         let zeros = bytes.len();
         from.consume(zeros);
@@ -259,8 +259,8 @@ impl<R: Read> Read for Bounded<R> {
 /// The growth of data by decoding.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error(
-    "{to} bytes come of {from} compressed ones, more than {max_ratio} of one: a file that is made to exhaust whoever reads \
-     it, or one that repeats itself a great deal"
+    "{from} compressed bytes expand to {to} bytes, more than {max_ratio} per byte: the file is a decompression bomb, \
+     or repeats itself a great deal"
 )]
 pub(super) struct Grown {
     pub(super) from: u64,
@@ -275,7 +275,7 @@ impl Grown {
 
     /// The remedy for data that grow too much.
     pub(super) const REMEDY: &str =
-        "if it can be trusted, raise the limit with `max_ratio`; what comes before can be read with `on_error = skip`";
+        "if you trust it, raise the limit with `max_ratio`; `on_error = skip` reads the records before it";
 }
 
 /// The result of [`Stream::read_line`].
@@ -535,7 +535,7 @@ mod tests {
             let padded = [gzip(b"one "), gzip(b"two"), vec![0; zeros]].concat();
             assert_eq!(read(&padded, Compression::Gzip).unwrap(), b"one two", "{zeros}");
             let error = read(&[padded, gzip(b"three")].concat(), Compression::Gzip).unwrap_err().to_string();
-            assert!(error.contains("are damaged") && error.contains("something stands behind its end"), "{error}");
+            assert!(error.contains("are damaged") && error.contains("there are bytes after its end"), "{error}");
         }
         let error =
             read(&[gzip(b"one"), b"rubbish, and long enough".to_vec()].concat(), Compression::Gzip).unwrap_err();
@@ -618,7 +618,7 @@ mod tests {
             let bomb = compress(&vec![0; most + (32 << 20)]);
             let error = read(&bomb, compression).unwrap_err().to_string();
             assert!(error.contains("data grow too much: ") && error.contains("`max_ratio`"), "{error}");
-            assert!(error.contains("compressed ones, more than 200 of one"), "{error}");
+            assert!(error.contains("bytes, more than 200 per byte"), "{error}");
             assert_eq!(read_within(&bomb, compression, 1 << 20).unwrap().len(), most + (32 << 20), "{compression:?}");
         }
     }

@@ -12,8 +12,9 @@ use crate::error::misuse;
 pub fn encoding_of(label: &str) -> anyhow::Result<&'static Encoding> {
     Encoding::for_label(label.as_bytes()).ok_or_else(|| {
         misuse!(
-            "{label:?} is no encoding that is known; known are those of the web (https://encoding.spec.whatwg.org/#names-and-labels), such \
-             as windows-1252, iso-8859-15, macintosh, utf-16le, shift_jis, gb18030, big5, euc-kr or koi8-r"
+            "{label:?} is no known encoding; known are those of the web \
+             (https://encoding.spec.whatwg.org/#names-and-labels), such as windows-1252, iso-8859-15, macintosh, \
+             utf-16le, shift_jis, gb18030, big5, euc-kr or koi8-r"
         )
     })
 }

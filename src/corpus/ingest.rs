@@ -92,14 +92,14 @@ impl Ingested {
         }
         if summary.left_out.records > 0 {
             bail!(
-                "there are no documents in the input: of {} records none is a page of text, which are responses of the status 2xx, \
-                 resources and conversions that are HTML or plain text",
+                "there are no documents in the input: none of {} records is a page of text; pages of text are \
+                 responses with status 2xx, resources and conversions with HTML or plain text",
                 summary.left_out.records
             );
         }
         if let [first, ..] = summary.skipped.as_slice() {
             bail!(
-                "there are no documents in the input: all that there is was left out as bad, {} times; the first: {first}",
+                "there are no documents in the input: all {} records are bad and were left out; the first: {first}",
                 summary.skipped_count
             );
         }

@@ -355,7 +355,7 @@ pub(crate) fn open(inputs: &[String], options: &Options, stores: &Arc<Stores>) -
 pub(crate) fn select(inputs: &[String], options: &Options, stores: &Arc<Stores>) -> Result<Selection, Error> {
     if !options.reads_stdin && inputs.iter().any(|input| input == "-") {
         return Err(Error::Input(
-            "- is standard input, which the program ibid reads alone; give files, or rows".to_owned(),
+            "- is standard input, which only the command line of ibid reads; give files, or rows".to_owned(),
         ));
     }
     select_with_stdin(inputs, options, &mut std::io::stdin().lock(), stores)
@@ -558,7 +558,8 @@ fn check_text_of_pages(file: &InputFile, text_column: Option<&str>) -> Result<()
     match text_column {
         None | Some("text") => Ok(()),
         Some(column) => Err(Error::Input(format!(
-            "{}: the text of {what} is that of its documents, not {column:?}; leave `text_column` out, or read it apart",
+            "{}: {what} has no column {column:?}, its text is that of its documents; leave `text_column` out, or read \
+             the file separately",
             file.label
         ))),
     }

@@ -160,7 +160,7 @@ impl Checks {
         }
         let most = if is_prefixed { PREFIXED_PAGE_BYTES } else { PAGE_BYTES };
         if uncompressed > most {
-            return Err(invalid(format!("a page of {uncompressed} bytes, and no more than {most} are read")));
+            return Err(invalid(format!("a page has {uncompressed} bytes, and no more than {most} are read")));
         }
         let mut state = self.state();
         if chunk.is_gzip && !is_uncompressed {

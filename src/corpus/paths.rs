@@ -509,7 +509,7 @@ pub fn refuse_result(path: &Path, options: &Options) -> Result<(), Error> {
         !options.results.is_empty() && matches!(resolved_input(path), Ok(Some(place)) if is_in_result(&place));
     if is_result {
         return Err(Error::Input(format!(
-            "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
+            "{} is one of the inputs, and is named for a result, which would replace it; name another place for the \
              result",
             path.display()
         )));
@@ -867,8 +867,8 @@ fn spool(
             Error::Record(problem.at_line(from.lines + 1).at_byte(from.start))
         }
         Some(most) => Error::Input(format!(
-            "{label}, line {}, byte {}: the line is longer than {most} bytes, as if it had no end; save what is wanted of it \
-             to a file",
+            "{label}, line {}, byte {}: the line is longer than {most} bytes, as if it had no end; save the part that \
+             you need to a file",
             from.lines + 1,
             from.start
         )),

@@ -40,8 +40,8 @@ fn bad_bytes(file: &str, bytes: &[u8], at: usize, start: u64, declared: Option<&
     let problem = Problem::not_utf8(file, bytes, at).at_line(line).at_byte(start + at as u64);
     match declared {
         Some(charset) if charset != "utf-8" => problem.remedy(format!(
-            "it declares the charset {charset}, which it is not, or which is not known: name what it is with `encoding`, or leave bad \
-             records out with `on_error = skip`"
+            "it declares the charset {charset}, but is not valid in it, or the charset is not known: name the right \
+             one with `encoding`, or leave bad records out with `on_error = skip`"
         )),
         _ => problem,
     }

@@ -183,7 +183,7 @@ impl Records {
         let start = self.start;
         let problem = Problem::new(
             &self.file,
-            "no record begins here (as WARC/1.0 does), as if the one before were longer than it says",
+            "no record begins here (with WARC/1.0): the record before may be longer than its Content-Length",
         )
         .in_record(self.record + 1)
         .at_byte(start)
@@ -290,7 +290,7 @@ fn of_response(response: &[u8], limit: usize, cutter: &Cutter) -> Result<Option<
     match read {
         Ok(0) => of_content(&head, body, cutter),
         Ok(_) => of_content(&head, &unpacked, cutter),
-        Err(error) => Err(format!("its Content-Encoding cannot be undone: {error}")),
+        Err(error) => Err(format!("its Content-Encoding cannot be decoded: {error}")),
     }
 }
 
@@ -323,7 +323,7 @@ fn of_content(head: &Head, content: &[u8], cutter: &Cutter) -> Result<Option<Pag
         Err(error) => {
             let packed = head.get("content-encoding").filter(|name| matches!(*name, "br" | "zstd" | "compress"));
             if let Some(packed) = packed {
-                return Err(format!("its Content-Encoding {packed} is not read; gzip and deflate are"));
+                return Err(format!("its Content-Encoding {packed} is not supported; only gzip and deflate are"));
             }
             let declared = charset.or_else(|| html::declared_charset(content));
             match decoded(content, declared.as_deref()) {

@@ -206,7 +206,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
                 Self::Ndjson(json::lines(to))
             }
             Format::Parquet if form.on_screen => {
-                bail!("Parquet is nothing for a terminal to show; name a file with -o, or write into a pipe")
+                bail!("cannot print Parquet to a terminal; name a file with -o, or write into a pipe")
             }
             Format::Parquet => {
                 let properties = WriterProperties::builder()

@@ -465,11 +465,7 @@ impl StagedFolder {
             let old = self.folder.path().to_path_buf();
             match self.folder.close() {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    log::warn!(
-                        "cannot remove {}, which is what {} was before: {error}",
-                        old.display(),
-                        target.display()
-                    );
+                    log::warn!("cannot remove {}, the old content of {}: {error}", old.display(), target.display());
                 }
                 _ => step("the old folder is removed"),
             }

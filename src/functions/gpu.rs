@@ -15,7 +15,7 @@ pub(crate) fn engine(choice: Gpu, threads: usize) -> Result<Engine> {
     let cpu: Arc<dyn Backend> = Arc::new(Cpu::default().with_threads(threads));
     let backends = open(choice)?.into_iter().chain([cpu]).collect();
     Ok(Engine::new(backends).with_held_hits(HELD_HITS).on_fall_back(|backend, error| {
-        log::warn!("{backend} failed, and the processor goes on: {error}");
+        log::warn!("{backend} failed, so the processor is used instead: {error}");
     }))
 }
 
@@ -47,7 +47,7 @@ fn open(choice: Gpu) -> Result<Option<Arc<dyn Backend>>> {
     opened
         .get_or_init(open)
         .clone()
-        .map_err(|error| exec_datafusion_err!("ibid.gpu is on, and {error}; set it to auto or off to do without"))
+        .map_err(|error| exec_datafusion_err!("ibid.gpu is on, and {error}; set it to auto or off"))
 }
 
 #[cfg(not(feature = "gpu"))]

@@ -19,8 +19,13 @@ use crate::functions::gpu;
 /// time.
 #[user_doc(
     doc_section(label = "Similarities"),
-    description = "Whether two codes differ in at most `k` bits: `hamming(a, b) <= k` for pairs that are at hand, as a filter before what costs more. A batch of pairs is compared at once, with `ibid.gpu = on` on a GPU; the result is the same, and the processor is mostly faster, as a pair is little work. As the condition of a join write `hamming(a.code, b.code) <= k`, which is planned without making all pairs.\n\n\
-                   Returns BOOLEAN; NULL where a code is NULL. Codes of another width than 32, 64, 128 or 256 bits are an error.",
+    description = "True if two codes differ in at most `k` bits: `hamming(a, b) <= k` for given pairs, as a filter \
+                   before a more expensive step. A batch of pairs is compared at once, on a GPU if `ibid.gpu` is `on`. \
+                   The result is the same, and the processor is mostly faster, as a pair is little work. As the \
+                   condition of a join write `hamming(a.code, b.code) <= k`, which is planned without generating all \
+                   pairs.\n\n\
+                   Returns BOOLEAN; NULL where a code is NULL. Codes of another width than 32, 64, 128 or 256 bits are \
+                   an error.",
     syntax_example = "hamming_within(a, b, k)",
     sql_example = r#"```sql
 > SELECT hamming_within(5, 6, 2) AS within;

@@ -119,7 +119,7 @@ fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool, stores: &Arc<Stores
         let manifest = index.manifest();
         if manifest.time_column.is_none() {
             bail!(
-                "{} does not know when its documents are of: it was made without `time_column`, and no part of it is too old",
+                "{} has no times of its documents: it was made without `time_column`, so no part of it is too old",
                 folder.display()
             );
         }

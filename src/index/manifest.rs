@@ -64,7 +64,9 @@ impl Manifest {
         let layout = number(json, "layout")?;
         if layout != LAYOUT {
             let ibid = text(json, "ibid").unwrap_or("another version");
-            bail!("its layout {layout} is that of ibid {ibid}, and this version reads layout {LAYOUT}; use that one");
+            bail!(
+                "its layout {layout} is that of ibid {ibid}, and this version reads layout {LAYOUT}; use that version of ibid"
+            );
         }
         let parts = json["parts"].as_array().context("\"parts\" is no list")?;
         Ok(Self {

@@ -58,7 +58,7 @@ impl Index {
     pub(crate) fn open(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
         match newest(folder, stores)? {
             Some(manifest) => Ok(Self { folder: folder.to_path_buf(), manifest, stores: Arc::clone(stores) }),
-            None => bail!("the index {} has no documents yet: nothing was added to it to the end", folder.display()),
+            None => bail!("the index {} has no documents yet: no run that added to it was completed", folder.display()),
         }
     }
 
@@ -332,7 +332,7 @@ impl Drop for WrittenPart {
                 }
             };
             if let Err(error) = removed {
-                log::warn!("cannot remove {shown}, which ibid gc removes: {error:#}");
+                log::warn!("cannot remove {shown}, which ibid gc removes later: {error:#}");
             }
         }
         cleanup::hold().forget(&self.places);

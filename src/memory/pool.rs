@@ -162,7 +162,7 @@ impl MemoryPool for SharedPool {
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
         let kind = Kind::of(reservation.consumer());
         if self.of_process.is_some() && watch::is_ending() {
-            let said = "the process takes more than a quarter above what it may".to_owned();
+            let said = "the process takes more than a quarter above its memory limit".to_owned();
             return Err(DataFusionError::ResourcesExhausted(said));
         }
         if kind == Kind::Passing {
@@ -195,13 +195,13 @@ impl MemoryPool for SharedPool {
         left /= copies;
         if additional > left {
             let process = if taken > FULL {
-                format!("; with them the process takes {taken} % of what it may")
+                format!("; with them the process takes {taken} % of its limit")
             } else {
                 String::new()
             };
             return Err(DataFusionError::ResourcesExhausted(format!(
-                "{} cannot have {additional} bytes more: it has {} bytes, and may have {left} more of the {} bytes that operators \
-                 may reserve{process}",
+                "{} cannot reserve {additional} more bytes: it has {} bytes, and may have {left} more of the {} bytes \
+                 that operators may reserve{process}",
                 reservation.consumer().name(),
                 reservation.size(),
                 self.bytes

@@ -299,7 +299,7 @@ impl Addition {
     pub async fn run(self, delivery: Delivery<'_>) -> Result<Summary> {
         if self.method.base().engine.is_on_cluster() {
             return Err(misuse!(
-                "`add` is work of one machine; leave out the cluster, or make a corpus of all documents"
+                "`add` does not run on a cluster; leave out the cluster, or make a corpus of all documents"
             ));
         }
         let mut adding = Adding::begin(&self, delivery).await?;
@@ -309,7 +309,7 @@ impl Addition {
                 Ok(None) => {}
                 Err(error) => return Err(adding.failed(error)),
             }
-            let said = format!("another run changed {} in the meantime; once more", adding.folder.display());
+            let said = format!("another run changed {} in the meantime; trying again", adding.folder.display());
             adding.reader.note(said);
         }
         Err(adding.failed(anyhow!(
@@ -542,8 +542,8 @@ impl<'a> Adding<'a> {
         {
             if matches!(self.delivery, Delivery::Print(..)) {
                 bail!(
-                    "another run changed {} while the rows above were printed: they are not all, and nothing was added; run \
-                     it again",
+                    "another run changed {} while the rows above were printed: they are incomplete, and nothing was \
+                     added; run it again",
                     self.folder.display()
                 );
             }
@@ -584,7 +584,7 @@ impl<'a> Adding<'a> {
     fn failed(&self, error: anyhow::Error) -> anyhow::Error {
         match self.delivery {
             Delivery::File(path, _) if self.is_outdated => {
-                error.context(format!("{} was replaced, by rows that are not all", path.display()))
+                error.context(format!("{} was replaced, but its rows are incomplete", path.display()))
             }
             _ => error,
         }

@@ -336,7 +336,7 @@ impl Clusters {
                 self.most_characters()
             ));
         }
-        summary.notes.extend(describe_buckets(full, self.largest_bucket(), "of which the first were compared"));
+        summary.notes.extend(describe_buckets(full, self.largest_bucket(), "of which only the first were compared"));
         if capped > 0 {
             summary.notes.push(format!(
                 "{} texts stand in more than `max_frequency` {} places and made no pairs of documents; the table capped lists them",

@@ -382,8 +382,8 @@ impl Containment {
         if capped > 0 {
             let shown = run.capped().await?.limit(0, Some(LISTED))?.to_string().await?;
             run.note_last(format!(
-                "{} runs of words make more pairs of places in two documents than `max_frequency` allows: they found no passage \
-                 there, and only belong to those that others found\n{shown}",
+                "{} runs of words make more pairs of places in two documents than `max_frequency` allows: they start \
+                 no passage there, and only belong to passages that other words start\n{shown}",
                 grouped(capped),
             ));
         }
@@ -430,7 +430,7 @@ impl Containment {
     pub(crate) fn check_times(&self, time_column: Option<&str>) -> Result<()> {
         if time_column.is_none() && (self.window.is_some() || self.later) {
             let option = if self.later { "later" } else { "window" };
-            return Err(misuse!("`{option}` needs to know when documents came: name the column with `time_column`"));
+            return Err(misuse!("`{option}` needs the times of documents: name the column with `time_column`"));
         }
         Ok(())
     }

@@ -145,7 +145,7 @@ async fn estimate_passages(base: &Base, method: &Method, sample: u64) -> Result<
         let _ = writeln!(said, "Estimated from one fingerprint in {}; what is rare may be missed.", grouped(every));
     }
     let _ = writeln!(said, "pairs of places   {about}{} (`max_pairs` {}){refused}", of_all(pairs), grouped(most));
-    let _ = writeln!(said, "founds passages   {about}{} runs of words in two documents or more", of_all(rare));
+    let _ = writeln!(said, "starts passages   {about}{} runs of words in two documents or more", of_all(rare));
     let ignored = if base.ignored.is_some() { " or to be ignored (`ignore`)" } else { "" };
     let _ = writeln!(
         said,
@@ -166,7 +166,7 @@ async fn size(run: &Run, method: &Method, stored: &[Stored]) -> Result<String> {
     for table in tables {
         let _ = write!(said, ", {} {table}", grouped(run.count(table).await?.iter().sum()));
     }
-    said.push_str(if run.has_read() { "; ibid ingest makes a corpus, which need not be made again.\n" } else { ".\n" });
+    said.push_str(if run.has_read() { "; ibid ingest makes a corpus, which later runs can read.\n" } else { ".\n" });
     Ok(said)
 }
 
@@ -225,7 +225,7 @@ impl Expected {
             (
                 "memory",
                 format!(
-                    "about {} for the similarity join, which can go to disk, and {} for what cannot{short}",
+                    "about {} for the similarity join, which can spill, and {} for the rest, which cannot{short}",
                     mebibytes(memory),
                     mebibytes(held)
                 ),

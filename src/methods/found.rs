@@ -207,7 +207,7 @@ impl Found {
     /// one of the dedup.
     pub async fn rethreshold(&self, threshold: f64) -> Result<Dedup, Error> {
         let Some(again) = self.beside.as_ref().and_then(|beside| beside.dedup.clone()) else {
-            return Err(misuse!("only what dedup has found can be decided anew with another threshold").into());
+            return Err(misuse!("`rethreshold` takes only the result of dedup").into());
         };
         Ok(again.with_pairs_of(self, threshold).await?)
     }

@@ -115,7 +115,7 @@ impl Gc {
         let stores = &self.stores;
         let is_index = is_index(folder, stores)? || is_begun(folder, stores)?;
         if !is_index && too_old.is_some() {
-            bail!("{} is no index, of which documents can be dropped; `add` makes one", folder.display());
+            bail!("{} is no index: documents are only dropped from an index, which `add` makes", folder.display());
         }
         let mut collected =
             if is_index { collect(folder, too_old, self.grace, self.dry_run, stores)? } else { Collected::default() };

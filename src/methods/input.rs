@@ -89,7 +89,7 @@ impl Input {
     pub(super) fn named_places(&self) -> Result<Vec<String>> {
         match &self.0 {
             Kind::Places(places) => places.iter().map(|place| named(place)).collect(),
-            Kind::Rows(_) | Kind::Batches(_) => Err(misuse!("this is for files; write the rows to a file first")),
+            Kind::Rows(_) | Kind::Batches(_) => Err(misuse!("this reads only files; write the rows to a file first")),
         }
     }
 
@@ -139,7 +139,7 @@ impl Engine {
         match &input.0 {
             Kind::Places(places) => {
                 let place = places.first().map(|place| place.display().to_string()).unwrap_or_default();
-                return Err(misuse!("a table is of rows; name files in FROM: SELECT * FROM '{place}'"));
+                return Err(misuse!("a table is made of rows; name files in FROM: SELECT * FROM '{place}'"));
             }
             Kind::Rows(rows) => {
                 let view = rows.as_ref().clone().into_view();

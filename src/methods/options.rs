@@ -227,7 +227,7 @@ pub fn sign_of(name: &str) -> Result<u8> {
     match name.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
         [sign] if sign.is_ascii() && !matches!(sign, b'\n' | b'\r' | b'"') => Ok(*sign),
-        _ => Err(misuse!("{name:?} is no single sign of ASCII, such as ';', '|' or tab")),
+        _ => Err(misuse!("{name:?} is no single ASCII character, such as ';', '|' or tab")),
     }
 }
 

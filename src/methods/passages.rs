@@ -304,7 +304,7 @@ impl Passages {
                 ("distinct texts", query::TEXTS),
                 ("document pairs", query::EDITED_SEEDS),
             ]);
-            method.fate = Some("they found no passage, and only carry on those that others found");
+            method.fate = Some("they start no passage, and only extend passages that others start");
         } else {
             method.before.extend([query::UNITS_DOCS, twins(self.base.against.is_some())]);
             method.before.extend(families);

@@ -362,7 +362,8 @@ impl Judge {
             Some(column) => match seconds.filter(|seconds| seconds.abs() < LATEST) {
                 Some(seconds) if seconds < self.residents.too_late() && !is_known => {
                     let reason = format!(
-                        "the document {:?} comes more than a window later than its time: what may contain it is forgotten",
+                        "the document {:?} comes more than a window later than its time: documents that may contain it \
+                         are no longer in memory",
                         arrival.id
                     );
                     return self.refuse(arrival.problem(reason).remedy(
@@ -569,9 +570,7 @@ async fn sessions(run: &mut Run, containment: &Containment, resident: &Index) ->
     let mut reference = None;
     if containment.has_idf() {
         if containment.reference_file().is_none() && resident.manifest().parts.is_empty() {
-            bail!(
-                "the index has no documents yet of which the words could be counted: name a collection with `reference`"
-            );
+            bail!("the index has no documents yet whose words could be counted: name a collection with `reference`");
         }
         run.workspace.run_all(&[query::CODET_REFERENCE]).await?;
         let rows = run.workspace.session.table("reference").await?;

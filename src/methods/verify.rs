@@ -286,7 +286,7 @@ fn check_file(path: &Path, written: Option<Written>, stores: &Arc<Stores>) -> Re
         let (bytes, seal) = hash_of(path, stores).with_context(|| format!("cannot read {}", path.display()))?;
         if (bytes, seal) != (written.bytes, written.seal) {
             bail!(
-                "the hash of its {} bytes is {seal}, and that of {} is {}",
+                "it has {} bytes with the hash {seal}, but {} bytes with the hash {} were written",
                 grouped(bytes),
                 grouped(written.bytes),
                 written.seal
@@ -299,7 +299,7 @@ fn check_file(path: &Path, written: Option<Written>, stores: &Arc<Stores>) -> Re
             let found = Written { rows: seal.rows, bytes, seal: seal.root };
             let written = written.unwrap_or(found);
             if written.seal != found.seal {
-                bail!("its seal is {}, and {} was written", found.seal, written.seal);
+                bail!("its seal is {}, but {} was written", found.seal, written.seal);
             }
             if written != found {
                 bail!(
@@ -312,6 +312,6 @@ fn check_file(path: &Path, written: Option<Written>, stores: &Arc<Stores>) -> Re
             }
             Ok(format!("sound, {} rows, {} bytes, seal {}", grouped(seal.rows), grouped(bytes), seal.root))
         }
-        Verified::Unsealed => bail!("it has no seal, so nothing says what was written"),
+        Verified::Unsealed => bail!("it has no seal to compare it with"),
     }
 }

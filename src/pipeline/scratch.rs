@@ -22,8 +22,8 @@ impl Scratch {
         // The folder may contain data of files that nobody else may read.
         set_mode(builder.prefix(WORKSPACE), 0o700);
         let make = || within.map_or_else(|| builder.tempdir(), |within| builder.tempdir_in(within));
-        let folder = cleanup::noted(make, TempDir::path)
-            .context("cannot make a temporary folder, of which TMPDIR names the place")?;
+        let folder =
+            cleanup::noted(make, TempDir::path).context("cannot make a temporary folder; TMPDIR names its place")?;
         let lock = File::create(folder.path().join(LOCK)).context("cannot write into a temporary folder")?;
         hold(&lock);
         Ok(Self { folder, _lock: lock })

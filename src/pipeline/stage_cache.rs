@@ -116,7 +116,7 @@ impl StageCache {
             Ok(Some(manifest)) => Ok(Some((folder, manifest.about))),
             Ok(None) if !folder.exists() => Ok(None),
             Err(error) if !is_damage(&error) => {
-                Err(error.context(format!("cannot take what was kept in {}", folder.display())))
+                Err(error.context(format!("cannot read the table kept in {}", folder.display())))
             }
             _ => {
                 if let Some(other) = stranger(&folder, &self.stores)? {

@@ -253,10 +253,10 @@ impl Workspace {
                 Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
             LogicalPlan::Statement(plan::Statement::ResetVariable(reset)) if is_of_spills(&reset.variable) => {
-                bail!("{} has no value to go back to: SET it to one", reset.variable)
+                bail!("{} has no default to reset it to: SET it to a value", reset.variable)
             }
             LogicalPlan::Ddl(DdlStatement::DropTable(DropTable { name, .. })) if self.is_file(&name).await => {
-                bail!("{name} is a file, and no table of the session; to remove it is not for SQL")
+                bail!("{name} is a file, and no table of the session; SQL does not remove files")
             }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
                 self.session.execute_logical_plan(plan).await?;
@@ -291,7 +291,7 @@ impl Workspace {
                 spills.set_max_spill_merge_fan_in(files);
             }
             _ => bail!(
-                "operators go to disk in {}, which ibid gc clears up; to have that elsewhere, set TMPDIR before the run begins",
+                "operators spill to {}, which ibid gc cleans up; to spill elsewhere, set TMPDIR before the run begins",
                 self.folder().display()
             ),
         }
@@ -706,7 +706,7 @@ mod tests {
         for (sql, reason) in [
             ("SET datafusion.runtime.temp_directory = '/'", "set TMPDIR before"),
             ("SET datafusion.runtime.max_spill_merge_fan_in = 'a'", "is a whole number"),
-            ("RESET datafusion.runtime.max_temp_directory_size", "SET it to one"),
+            ("RESET datafusion.runtime.max_temp_directory_size", "SET it to a value"),
         ] {
             let error = workspace.run(sql).await.err().unwrap();
             assert!(format!("{error:#}").contains(reason), "{error:#}");

@@ -375,7 +375,8 @@ fn check_read(reading: &corpus::Options) -> Result<()> {
     let text_column = reading.text_column.is_some() && !reading.text_is_optional;
     if text_column || reading.id_column.is_some() {
         return Err(misuse!(
-            "`text_column` and `id_column` are for reading raw input, and what is named is read already; give them to ibid ingest"
+            "`text_column` and `id_column` are for raw input, and the input is a corpus or an index; give them to ibid \
+             ingest"
         ));
     }
     Ok(())
@@ -387,8 +388,8 @@ pub(crate) fn check_boilerplate(boilerplate: Boilerplate, reads_html: bool) -> R
         return Ok(());
     }
     Err(misuse!(
-        "`boilerplate = drop` is for reading pages of HTML (.html, .warc), and the input is none; leave it out, or say \
-         `input_format = html`"
+        "`boilerplate = drop` is for reading pages of HTML (.html, .warc), and the input has none; leave it out, or \
+         say `input_format = html`"
     ))
 }
 
@@ -398,7 +399,7 @@ pub(crate) fn check_pages(pages: &PageFilter, reads_dumps: bool) -> Result<()> {
         return Ok(());
     }
     Err(misuse!(
-        "`namespace`, `skip_redirects` and `skip_disambiguation` are for reading MediaWiki dumps (.xml), and the input is none; \
-         leave them out, or say `input_format = mediawiki`"
+        "`namespace`, `skip_redirects` and `skip_disambiguation` are for reading MediaWiki dumps (.xml), and the input \
+         has none; leave them out, or say `input_format = mediawiki`"
     ))
 }

@@ -63,7 +63,8 @@ impl Run {
         let tidy = |kept: &Index| {
             if let Err(error) = kept.remove_others(&prefix) {
                 log::warn!(
-                    "what the run has written below {place} and does not count stays, and ibid gc removes it: {error:#}"
+                    "cannot remove the unused parts that the run wrote below {place}; ibid gc removes them later: \
+                     {error:#}"
                 );
             }
         };
@@ -140,7 +141,7 @@ impl Run {
 
 /// Opens the index that a corpus will be. Fails if documents were added to it.
 fn open(folder: &Path, place: &Location, stores: &Arc<Stores>) -> Result<Index> {
-    let failed = || format!("cannot write the corpus {place}, which is an index where a cluster makes it");
+    let failed = || format!("cannot write the corpus {place}; a cluster writes a corpus as an index");
     let index = index_to_add(folder, stores).with_context(failed)?;
     let manifest = index.manifest();
     if manifest.time_column.is_some() || manifest.parts.iter().any(|part| part.number != manifest.number) {

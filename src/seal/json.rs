@@ -29,7 +29,7 @@ pub(crate) fn check_json(text: &[u8]) -> Result<()> {
     let beginning = text.len().saturating_sub(end_of(&[]).len());
     let (beginning, end) = text.split_at(beginning);
     if end != end_of(beginning).as_bytes() {
-        bail!("it is damaged: its seal is that of another text");
+        bail!("it is damaged: its seal does not match its content");
     }
     Ok(())
 }

@@ -163,7 +163,7 @@ fn location(name: &str, stores: &Arc<Stores>) -> Result<Location> {
         );
     }
     if fs::metadata(name).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return plan_err!("{name} is a pipe or a device, of which no parts can be read: save what it gives to a file");
+        return plan_err!("{name} is a pipe or a device, which cannot be read in parts: save its data to a file");
     }
     match Location::of_file(name, stores).map_err(as_text)? {
         Some(location) => Ok(location),
@@ -289,7 +289,8 @@ fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> R
         let Some(name) = file.key().filename().filter(|_| is_parquet(&file)) else { continue };
         if let Some(index) = index_of_part(&file) {
             return plan_err!(
-                "{file} is of a part of an index, of which not all need count: name {index}{}, which has those that do",
+                "{file} is of a part of an index, and the index may not use all parts: name {index}{}, which reads the \
+                 parts in use",
                 name_here(name)
             );
         }
@@ -297,7 +298,7 @@ fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> R
         let Some(Some(manifest)) = manifests.get(&folder) else {
             if seal_in_name(&file).is_some() {
                 return plan_err!(
-                    "{file} is of a corpus that has no {MANIFEST}, as a run leaves it that was killed: make it anew, or name the \
+                    "{file} is of a corpus that has no {MANIFEST}, left by a killed run: make it anew, or name the \
                      file without a pattern"
                 );
             }
@@ -317,15 +318,15 @@ fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> R
     }
     if let Some((one, other)) = counted.iter().find_map(|(folder, one)| Some((one, others.get(folder)?))) {
         return plan_err!(
-            "{names} names {one}, a table of the folder, and {other}, of which its manifest knows nothing; write a pattern for one \
-             of them"
+            "{names} names {one}, a table of the folder, and {other}, which its manifest does not list; write a \
+             pattern for one of them"
         );
     }
     let is_found = |file: &Location| counted.get(&file.folder()) == Some(file);
     if let Some((key, named)) = earlier.iter().find(|(_, named)| !is_found(named)) {
         return plan_err!(
-            "{names} names {}, which the manifest beside it does not count any more, and not {named}, which it does: run it again, \
-             or name the one that is meant without a pattern",
+            "{names} names {}, which the manifest beside it does not count any more, and not {named}, which it counts: \
+             run it again, or name the file that is meant without a pattern",
             named.at(key.clone())
         );
     }
@@ -470,9 +471,9 @@ fn check_given_once(found: &Found, columns: &Schema) -> Result<()> {
     let mut names = HashSet::new();
     match (columns.fields().iter().find(|field| !names.insert(field.name())), found.objects().next()) {
         (Some(twice), Some((file, _))) => plan_err!(
-            "{file}: the column {:?} is given by a folder, and once more by the file or another folder: rename one, read the \
-             folders one by one, or pass over their names by SET datafusion.execution.listing_table_factory_infer_partitions = \
-             false and CREATE EXTERNAL TABLE",
+            "{file}: the column {:?} is given by a folder, and once more by the file or another folder: rename one, \
+             read the folders one by one, or ignore their names with SET \
+             datafusion.execution.listing_table_factory_infer_partitions = false and CREATE EXTERNAL TABLE",
             twice.name()
         ),
         _ => Ok(()),
@@ -486,7 +487,8 @@ fn check_declared(declared: &Schema, found: &Schema) -> Result<()> {
             && !keeps(column.data_type(), asked.data_type())
         {
             return plan_err!(
-                "the files have the column {} as {}, of which {} could not hold all: declare it so, and CAST it in the query",
+                "the files have the column {} as {}, and {} could not hold all its values: declare the type of the \
+                 files, and CAST it in the query",
                 asked.name(),
                 column.data_type(),
                 asked.data_type()
@@ -580,7 +582,7 @@ fn told(error: DataFusionError, name: &str) -> DataFusionError {
     }
     match cause.downcast_ref::<io::Error>() {
         Some(denied) if denied.kind() == io::ErrorKind::PermissionDenied => plan_datafusion_err!(
-            "cannot read {name}: {around}; have it allowed (chmod), as of the folders that it is in"
+            "cannot read {name}: {around}; allow it with chmod, also for the folders that it is in"
         ),
         Some(_) => plan_datafusion_err!("cannot read {name}: {around}"),
         None => plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace()),
@@ -619,8 +621,8 @@ pub fn unreadable(name: &str) -> Option<String> {
     let listed = |names: &[&str]| names.iter().map(|name| format!(".{name}")).collect::<Vec<_>>().join(", ");
     kind(name).is_none().then(|| {
         format!(
-            "cannot read {name} in FROM: it takes {}, all but the first also {}; say what others are by CREATE EXTERNAL TABLE … \
-             STORED AS, or read text and HTML by ibid ingest",
+            "cannot read {name} in FROM: it takes {}, all but the first also {}; name the format of other files with \
+             CREATE EXTERNAL TABLE … STORED AS, or read text and HTML by ibid ingest",
             listed(&TABLES),
             listed(&COMPRESSED)
         )

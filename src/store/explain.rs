@@ -208,7 +208,10 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
         (_, Some(404)) => "it does not exist; check the name".to_owned(),
         (_, Some(412)) => "it was changed while it was read or written; run it again".to_owned(),
         (_, Some(405 | 501)) => {
-            format!("the server{at} does not do that ({}): it may take no files, or list none", status.unwrap_or(501))
+            format!(
+                "the server{at} does not do that ({}): it may not accept files, or not list them",
+                status.unwrap_or(501)
+            )
         }
         ("SlowDown", _) | (_, Some(429)) => {
             format!("the server asks for fewer requests ({}), again and again; run it again later", status.unwrap_or(503))
@@ -284,7 +287,7 @@ fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
     } else if error.kind() == HttpErrorKind::Timeout || has(&["timed out"]) {
         format!("the server {server} does not answer in time; check the network, or run it again later")
     } else if has(&["not allowed", "scheme"]) {
-        format!("{server} is reached without encryption; say `allow_http` to do so all the same")
+        format!("the connection to {server} is not encrypted; say `allow_http` to allow it")
     } else {
         format!("the connection to {server} broke ({}); run it again", redacted(&innermost(error)))
     }

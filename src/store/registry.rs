@@ -365,7 +365,8 @@ fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
         let host = format!("{bucket}.{host}");
         if !is_name || url.set_host(Some(&host)).is_err() {
             bail!(
-                "{} cannot have the bucket {bucket} before it, as AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true has it: unset that",
+                "{} cannot have the bucket {bucket} in its host name, as AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true \
+                 requires: unset that",
                 redacted_url(endpoint)
             );
         }

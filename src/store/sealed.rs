@@ -163,7 +163,7 @@ fn slice(bytes: &Bytes, from: u64, range: &Range<u64>) -> Option<Bytes> {
 }
 
 fn out_of_bounds(file: &str, range: &Range<u64>) -> Error {
-    told(format!("{file} does not reach to byte {}", range.end))
+    told(format!("{file} ends before byte {}", range.end))
 }
 
 fn changed(file: &str) -> Error {

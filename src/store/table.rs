@@ -123,7 +123,8 @@ impl Found {
         let name = |object: &ObjectMeta| self.folder.at(object.location.clone());
         let Some(found) = columns(first) else {
             return plan_err!(
-                "{}: of its folders below {} one gives a column, behind one that gives none: name files of one such tree",
+                "{}: of its folders below {} one is named column=value, within one that is not: name the files of one \
+                 such tree",
                 name(first),
                 self.folder
             );
@@ -131,7 +132,8 @@ impl Found {
         match self.objects.iter().find(|object| columns(object).as_ref() != Some(&found)) {
             None => Ok(found),
             Some(other) => plan_err!(
-                "the folders of {} and {}, below {}, do not give the same columns: name such as do, directly below one folder",
+                "the folders of {} and {}, below {}, do not give the same columns: name files whose folders do, \
+                 directly below one folder",
                 name(first),
                 name(other),
                 self.folder
@@ -149,7 +151,8 @@ impl Found {
                     && ScalarValue::try_from_string(value.to_string(), field.data_type()).is_err()
                 {
                     return plan_err!(
-                        "{}: the value {value:?} of its folder {column}={value} is no {}: rename it, or make the column one of text",
+                        "{}: the value {value:?} of its folder {column}={value} is no {}: rename it, or give the \
+                         column a text type",
                         self.folder.at(object.location.clone()),
                         field.data_type()
                     );

@@ -100,7 +100,7 @@ impl Committer {
     /// Waits until the documents that are being added are in the index.
     pub(crate) async fn under_way(&mut self) -> Result<()> {
         if let Some(task) = &mut self.busy {
-            let added = task.await.context("what adds to the index stopped").flatten();
+            let added = task.await.context("the task that adds to the index stopped").flatten();
             self.busy = None;
             self.has_failed = added.is_err();
             self.index = added?;

@@ -25,8 +25,9 @@ impl Pool {
         }
         if extractors.iter().any(Extractor::looks_at_others) {
             bail!(
-                "in a stream a document is compared by what it says itself, and this signature weighs words by how many documents \
-                 have them; take shingles, sampled_shingles, characters, lines, subwords or winnow, or add files instead"
+                "in a stream a document is compared by its own text alone, and this signature weighs words by how many \
+                 documents have them; take shingles, sampled_shingles, characters, lines, subwords or winnow, or add \
+                 files instead"
             );
         }
         Ok(Self { size: extractors.len(), waiting: Arc::new(Mutex::new(extractors)) })

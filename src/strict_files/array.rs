@@ -83,7 +83,7 @@ impl Elements {
                 return Err("it is no array of JSON: leave format.newline_delimited out if each line is an object");
             }
             (Next::FirstElement | Next::Element, _) => {
-                return Err("this is no object, of which the array should be: correct it");
+                return Err("this is no object, and each element of the array must be one: correct it");
             }
             (Next::Comma, _) => return Err("neither a comma nor the end of the array: correct it"),
             (Next::End, _) => return Err("this stands behind the end of the array: a file is one array; correct it"),
@@ -96,7 +96,7 @@ impl Elements {
         if self.next == Next::End {
             return Ok(());
         }
-        Err(self.at("the file ends where its array of JSON does not: it may be cut off; fetch it again"))
+        Err(self.at("the file ends before its array of JSON does: it may be cut off; fetch it again"))
     }
 
     fn at(&self, said: &str) -> String {

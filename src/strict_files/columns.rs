@@ -253,7 +253,8 @@ async fn columns_of_csv(
     let options = csv.options();
     if options.terminator.is_some() {
         return plan_err!(
-            "{}: columns are found in rows that end as lines do: declare them, or leave format.terminator out",
+            "{}: columns can only be inferred if rows end with line breaks: declare the columns, or leave \
+             format.terminator out",
             files.name(&object.location)
         );
     }

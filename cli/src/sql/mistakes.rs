@@ -168,8 +168,8 @@ enum Keeps {
 }
 
 /// The hint for a subquery that cannot be planned.
-const SUBQUERY: &str = "A subquery cannot stand here, or name columns of the query around it so: join its rows, with GROUP BY if they are \
-                        counted, or write EXISTS or IN in WHERE, beside AND";
+const SUBQUERY: &str = "A subquery cannot stand here, or cannot name columns of the outer query here: join its rows, \
+                        with GROUP BY if they are counted, or write EXISTS or IN in WHERE, beside AND";
 
 /// Returns true if an error is about columns of a table that DataFusion generated for a subquery.
 fn is_of_made_table(error: &Error) -> bool {

@@ -33,9 +33,9 @@ use ibid::program::{Literal, Parameters};
 
 /// Run SQL with all functions of ibid; files can be named in FROM, as in SELECT * FROM 'reuse.parquet'
 ///
-/// FROM takes files, folders and globs of .parquet, and of .csv, .tsv, .json, .jsonl and .ndjson (each also .gz, .zst, .bz2, .xz),
-/// and passages, pairs, threads, clusters, containment and search as functions with the parameters of the commands:
-/// passages('corpus/', threshold => 0.5). At a terminal, without statements, it is a shell; \? there says more.
+/// FROM takes files, folders and globs of .parquet, and of .csv, .tsv, .json, .jsonl and .ndjson (each also .gz, .zst, .bz2,
+/// .xz), and passages, pairs, threads, clusters, containment and search as functions with the parameters of the commands:
+/// passages('corpus/', threshold => 0.5). At a terminal, without statements, it is a shell; type \? there for help.
 #[derive(Debug, Args)]
 pub(super) struct Sql {
     /// Statements to run, separated by semicolons [default: standard input, or a shell at a terminal]
@@ -44,7 +44,7 @@ pub(super) struct Sql {
     /// Statements to run; may be repeated
     #[arg(short, long, value_name = "SQL", allow_hyphen_values = true)]
     command: Vec<String>,
-    /// Files or objects of statements to run, after those of --command, in the order given; - is standard input
+    /// Files or objects with statements to run, after those of --command, in the order given; - is standard input
     #[arg(short, long, value_name = "FILE", num_args = 1..)]
     file: Vec<PathBuf>,
     /// The value of a $parameter in the statements; may be repeated

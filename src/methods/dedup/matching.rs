@@ -155,7 +155,7 @@ impl Dedup {
 
     pub(super) fn check_matching(&self) -> Result<()> {
         if self.matching == Matching::Lsh && self.measure() != super::Measure::Jaccard {
-            return Err(misuse!("minhashes tell Jaccard similarities; `method = lsh` is for `by = jaccard`"));
+            return Err(misuse!("minhashes only estimate Jaccard similarities; `method = lsh` needs `by = jaccard`"));
         }
         self.hashing.check(self.matching, self.least())
     }

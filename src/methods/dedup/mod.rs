@@ -268,7 +268,7 @@ impl Dedup {
     pub fn show_sql(&self) -> Result<String, Error> {
         self.check()?;
         if self.rethreshold.is_some() {
-            return Err(misuse!("`rethreshold` reads the pairs of an earlier run, and has no script").into());
+            return Err(misuse!("`rethreshold` reads the pairs of an earlier run, and has no SQL to show").into());
         }
         let compared = self.compared();
         let links = if self.measure() == Measure::Jaccard { self.links() } else { &[] };

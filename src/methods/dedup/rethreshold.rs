@@ -44,14 +44,14 @@ impl Dedup {
         let (options, read) = (&manifest.about["options"], &manifest.about["read"]);
         let Some(inputs) = read["inputs"].as_array() else {
             return Err(misuse!(
-                "the documents of which {} was made were rows in memory, and are not there any more: run dedup anew",
+                "{} was made from rows in memory, which no longer exist: run dedup anew",
                 folder.display()
             ));
         };
         let inputs: Vec<_> = inputs.iter().filter_map(Value::as_str).collect();
         if inputs.contains(&"-") {
             return Err(misuse!(
-                "the documents of which {} was made came from standard input, and are not there any more: run dedup anew",
+                "{} was made from standard input, which cannot be read again: run dedup anew",
                 folder.display()
             ));
         }
@@ -105,7 +105,7 @@ impl Dedup {
     pub(super) async fn open_stored(&self, run: &mut Run, stored: &StoredPairs) -> Result<()> {
         if run.about()["inputs"] != stored.inputs {
             bail!(
-                "the documents are not those of which {} was made: they have changed since, or other ones stand there; run dedup anew",
+                "the documents are not those of which {} was made: they were changed or replaced since; run dedup anew",
                 stored.of
             );
         }

@@ -33,7 +33,8 @@ impl Annotations {
         let ours: Vec<_> = std::iter::once(is_kept).chain(others).collect();
         if let Some(field) = ours.iter().find(|field| documents.column_with_name(field.name()).is_some()) {
             return exec_err!(
-                "the documents have a column {} already, in which `annotate` would say something else; rename it, or leave out `annotate`",
+                "the documents already have a column {}, which `annotate` would add; rename it, or leave out \
+                 `annotate`",
                 field.name()
             );
         }

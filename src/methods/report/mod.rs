@@ -441,7 +441,7 @@ impl Book {
             room = room / 100 * ((most - EMPTY) * 95 / (bytes - EMPTY).max(1)).clamp(5, 95);
         }
         Err(anyhow::Error::new(OverLimit(format!(
-            "no page of the result is as small as `max_size` {}: raise it",
+            "`max_size` {} is too small for any page of the result: raise it",
             grouped(self.max_size as u64)
         ))))
     }

@@ -82,8 +82,9 @@ impl About {
             let (made_of, found) = (seals(&mut self.inputs(), table), seals(&mut opened.iter(), table));
             if made_of != found {
                 bail!(
-                    "the collection is not the one of which {name} was made: its {} have the seal {}, and those had {}; name with \
-                     `corpus` and `against` what the method has read, and give the same options of reading, or run the method anew",
+                    "the collection is not the one of which {name} was made: its {} have the seal {}, and those had \
+                     {}; name with `corpus` and `against` the input of the method, and give the same input options, or \
+                     run the method anew",
                     table.as_str().unwrap_or_default().replace('_', " "),
                     found.join(", "),
                     if made_of.is_empty() { "none".to_owned() } else { made_of.join(", ") },
@@ -168,8 +169,8 @@ impl Tables {
                 let seal = seal_of(path, &stores).with_context(|| format!("cannot read {name}"))?;
                 let Some(seal) = seal else {
                     return Err(misuse!(
-                        "{name} does not say what it was made of: a report is of a Parquet file, or of a folder, that a method of ibid \
-                         has written"
+                        "{name} does not say what it was made of: a report needs a Parquet file, or a folder, that a \
+                         method of ibid has written"
                     ));
                 };
                 (seal.result.parse().context("the description of the result is no JSON")?, vec![path.to_owned()])
@@ -187,7 +188,7 @@ impl Tables {
         let tables = tables.check(&name)?;
         if compared.inputs.is_empty() {
             return Err(misuse!(
-                "{name} has places, and no texts: name with `corpus` the collection of which it was made"
+                "{name} has places, but no texts: name with `corpus` the collection that it was made from"
             ));
         }
         if tables.about.is_against() != compared.against.is_some() {

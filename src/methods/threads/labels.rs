@@ -29,8 +29,8 @@ impl Threads {
         let examples = Arc::new(self.examples(run, fields).await?);
         if examples.is_one_sided() {
             bail!(
-                "{} has {} labelled pairs of threads that are there, {} of them duplicates; there must be some of both \
-                 kinds",
+                "{} has {} labelled pairs whose threads are in the input, {} of them duplicates; there must be \
+                 duplicates and others",
                 labels.display(),
                 grouped(examples.len() as u64),
                 grouped(examples.duplicates() as u64)

@@ -458,7 +458,7 @@ impl Threads {
 async fn note_unranked(run: &mut Run, parameters: &Parameters, canonical: &Canonical) -> Result<()> {
     let Some(column) = canonical.column() else { return Ok(()) };
     run.workspace.parameters = parameters.clone();
-    let what = format!("threads of groups cannot be ranked by {column:?}, and are kept only where no other can be");
+    let what = format!("threads of groups cannot be ranked by {column:?}, and are kept only if no other can be");
     if let Canonical::Oldest(column) = canonical {
         note_times(run, column).await?;
     }

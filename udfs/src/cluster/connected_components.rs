@@ -24,19 +24,20 @@ use crate::arguments::{is_text, one_list};
 /// `connected_components(a, b)`: the connected components of a graph.
 #[user_doc(
     doc_section(label = "Clusters"),
-    description = "The connected components of the graph whose edges are the rows: two members are in one cluster where a \
-                   chain of edges leads from one to the other, however long it is (WIKI-LSH section 5). So two members of \
-                   a cluster need not be similar: only neighbours are.\n\n\
-                   Returns `List<Struct<member, cluster_id>>`, ascending by `member`, with every member once; `cluster_id` \
-                   is the smallest member of the cluster, of text the first by its bytes, which is the order of code \
-                   points. The type of both is Int64 for integers, UInt64 where an argument is that, and Utf8View for \
-                   text. Edges go both ways, and a repeated one counts once. An edge from a member to itself makes a \
-                   cluster of one, if there is no other. An edge with a NULL is left out, its other member too. No edges, \
-                   no members: the empty list. The result is the same whatever the order of the rows.\n\n\
-                   Holds some 20 to 40 bytes for each distinct member in memory, and text beside them, whatever the number \
-                   of edges, and some 40 more while it answers. More than 2,147,483,647 members in a group are an error. \
-                   It is a union-find (Tarjan 1975; that of petgraph, by rank and with path halving), so the time grows \
-                   with the edges. As a window function it takes frames that begin with the partition.",
+    description = "The connected components of the graph whose edges are the rows: two members are in one cluster if a \
+                   chain of edges leads from one to the other, however long it is (WIKI-LSH section 5). So two members \
+                   of a cluster need not be similar: only neighbours are.\n\n\
+                   Returns `List<Struct<member, cluster_id>>`, ascending by `member`, with every member once. \
+                   `cluster_id` is the smallest member of the cluster; for text, the first in byte order, which is the \
+                   order of code points. Both are Int64 for integers, UInt64 if an argument is UInt64, and Utf8View \
+                   for text. Edges have no direction, and a repeated edge counts once. An edge from a member to itself \
+                   makes a cluster of one, if the member has no other edge. An edge with a NULL is left out and adds \
+                   no member. Without edges, the list is empty. The order of the rows makes no difference.\n\n\
+                   Holds about 20 to 40 bytes in memory for each distinct member, plus the text of text members, \
+                   whatever the number of edges, and about 40 bytes more for each while it computes the result. More \
+                   than 2,147,483,647 members in a group are an error. The algorithm is union-find (Tarjan 1975; the \
+                   implementation of petgraph, by rank and with path halving), so the time grows with the edges. As a \
+                   window function, it takes frames that begin with the partition.",
     syntax_example = "connected_components(a, b)",
     sql_example = r#"```sql
 > SELECT c['member'] AS member, c['cluster_id'] AS cluster_id

@@ -19,16 +19,19 @@ use crate::arguments::one_list;
 /// `redundant_members(member, other)`: the members that can be removed, so that for each of them a replacement stays.
 #[user_doc(
     doc_section(label = "Clusters"),
-    description = "A row says that `other` can stand for `member`: that it is a duplicate, or contains it. Members are decided one after \
-                   the other, the smallest number first: one for which a member that stays can stand goes, any other stays. So each that \
-                   goes has one that stays, next to it and not over a chain, and of those that stay none can stand for another. Where \
-                   `other` can stand for `member` and not the other way round, it is decided before it, whatever its number.\n\n\
-                   Where all rows go both ways, what stays is the lexicographically first maximal independent set of the graph (Luby 1986), \
-                   that which a greedy pass in the order of the numbers finds.\n\n\
-                   Returns `List<Int64>`: the members that go, ascending. A repeated row counts once; one with a NULL, or of a member and \
-                   itself, is left out. No rows: the empty list. Rows that go one way alone and in a circle are an error, since nothing \
-                   could be decided first. The result is the same whatever the order of the rows.\n\n\
-                   Holds 16 bytes for each row, and some 24 more while it answers.",
+    description = "The members that can be removed, because for each of them a replacement stays. A row says that \
+                   `other` can replace `member`: that it is a duplicate, or contains it. Members are decided one after \
+                   the other, the smallest number first: a member is removed if a member that stays can replace it, \
+                   and stays otherwise. So each removed member has a direct replacement that stays, not one over a \
+                   chain, and no member that stays can replace another one that stays. If `other` can replace `member` \
+                   and not the other way round, `other` is decided before `member`, whatever its number.\n\n\
+                   If all rows go both ways, the members that stay are the lexicographically first maximal independent \
+                   set of the graph (Luby 1986), which a greedy pass in the order of the numbers finds.\n\n\
+                   Returns `List<Int64>`: the removed members, ascending. A repeated row counts once; a row with a \
+                   NULL, or of a member and itself, is left out. Without rows, the list is empty. A circle of rows \
+                   that go only one way is an error, since no member of it can be decided first. The order of the rows \
+                   makes no difference.\n\n\
+                   Holds 16 bytes for each row, and about 24 more while it computes the result.",
     syntax_example = "redundant_members(member, other)",
     sql_example = r#"```sql
 > SELECT redundant_members(a, b) AS alike FROM (VALUES (1, 2), (2, 1), (2, 3), (3, 2), (3, 4), (4, 3)) AS t(a, b);
@@ -38,8 +41,11 @@ use crate::arguments::one_list;
 | [2, 4] |
 +--------+
 ```"#,
-    argument(name = "member", description = "The one that can go, `Int64`: a smaller number is decided first."),
-    argument(name = "other", description = "The one that can stand for it, `Int64`.")
+    argument(
+        name = "member",
+        description = "The member that can be removed, `Int64`: a smaller number is decided first."
+    ),
+    argument(name = "other", description = "The member that can replace it, `Int64`.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RedundantMembers {
@@ -195,7 +201,8 @@ fn redundant(rows: &mut Vec<(i64, i64)>) -> Result<Vec<i64>> {
     }
     if decided < members.len() {
         return exec_err!(
-            "redundant_members: rows that go one way alone lead in a circle, so that none of {} members can be decided first",
+            "redundant_members: rows that go only one way lead in a circle, so that none of {} members can be decided \
+             first",
             members.len() - decided
         );
     }

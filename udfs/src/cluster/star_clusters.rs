@@ -16,17 +16,20 @@ use crate::arguments::one_list;
 /// `star_clusters(a, b, similarity, cohesion)`: clusters whose members are all similar to one of them.
 #[user_doc(
     doc_section(label = "Clusters"),
-    description = "Clusters of which every member has a similarity of at least `cohesion` with the representative: what \
-                   `connected_components` does not promise, where a long chain of small changes joins strangers. The rows \
-                   are pairs with their similarities. Of the members the one with most neighbours (at `cohesion` or above), \
-                   of several the smallest, becomes a representative, then the next that is no neighbour of one; then each \
-                   member goes to the representative it is most similar to, of several to the one with most neighbours \
-                   (star clustering; Aslam, Pelekhov, Rus 2004).\n\n\
-                   Returns `List<Struct<member Int64, representative Int64, similarity Float64>>`, ascending by `member`, \
-                   with every member once; a representative is its own, with similarity 1. A member without a neighbour is \
-                   a cluster of one. Pairs go both ways; of a pair that comes again the highest similarity counts; one with \
-                   a NULL is left out. No pairs: the empty list. The result is the same whatever the order of the rows.\n\n\
-                   Holds 24 bytes for each pair at `cohesion` or above and 48 for each below, and as much again while it answers.",
+    description = "Clusters in which every member has a similarity of at least `cohesion` with the representative. \
+                   `connected_components` does not guarantee this: there, a long chain of small changes can join \
+                   dissimilar members. The rows are pairs with their similarities; the members of a pair at `cohesion` \
+                   or above are neighbours. The member with the most neighbours (of several, the smallest) becomes a \
+                   representative, then the next one that is not a neighbour of a representative, and so on. Then each \
+                   member joins the representative that it is most similar to; of several, the one with the most \
+                   neighbours (star clustering; Aslam, Pelekhov, Rus 2004).\n\n\
+                   Returns `List<Struct<member Int64, representative Int64, similarity Float64>>`, ascending by \
+                   `member`, with every member once; a representative has itself as its representative, with \
+                   similarity 1. A member without a neighbour is a cluster of one. Pairs have no direction; a repeated \
+                   pair counts with its highest similarity; a pair with a NULL is left out. Without pairs, the list is \
+                   empty. The order of the rows makes no difference.\n\n\
+                   Holds 24 bytes for each pair at `cohesion` or above and 48 for each below, and as much again while \
+                   it computes the result.",
     syntax_example = "star_clusters(a, b, similarity, cohesion)",
     sql_example = r#"```sql
 > SELECT c['member'] AS member, c['representative'] AS representative, c['similarity'] AS similarity
@@ -40,9 +43,9 @@ use crate::arguments::one_list;
 | 4      | 4              | 1.0        |
 +--------+----------------+------------+
 ```"#,
-    argument(name = "a", description = "One of the pair, `Int64`."),
-    argument(name = "b", description = "The other one, `Int64`."),
-    argument(name = "similarity", description = "How similar they are, `Float64`."),
+    argument(name = "a", description = "One member of the pair, `Int64`."),
+    argument(name = "b", description = "The other member, `Int64`."),
+    argument(name = "similarity", description = "The similarity of the two, `Float64`."),
     argument(
         name = "cohesion",
         description = "The least similarity of a member and its representative, `Float64`; the same in all rows."

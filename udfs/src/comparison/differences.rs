@@ -17,20 +17,21 @@ use crate::text::{Lists, Pieces};
 /// `differences(a, b)`: the spans in which two texts differ.
 #[user_doc(
     doc_section(label = "Comparison"),
-    description = "The spans in which two texts differ, in order: what stands in `a` and what stands in its place in \
-                   `b`. The texts are compared word by word, as `words` cuts them (Chinese, too), with punctuation marks \
-                   as words of their own; a change of spelling, case, punctuation or white space is a difference like \
-                   any other. What was added has an empty span in `a`, what was left out an empty span in `b`. \
-                   Whoever replaces in `a` every span by its `text_b` has `b`, byte for byte.\n\n\
-                   The alignment keeps as many words as can be kept (Myers, *An O(ND) Difference Algorithm and Its \
-                   Variations*, 1986), and changes that nothing but white space divides are one span. It is the same \
-                   whichever text comes first. Two texts of n words take at most n² steps while n is up to 4,096, both \
-                   texts together, and some n·√n beyond it, where the spans may be larger than they need be.\n\n\
+    description = "The spans in which two texts differ, in order: each span of `a` with the span of `b` in its place. \
+                   The texts are compared word by word, as `words` splits them (Chinese, too), with punctuation marks \
+                   as separate words. A change of spelling, case, punctuation or white space is a difference like any \
+                   other. Added text has an empty span in `a`, and removed text an empty span in `b`. Replacing every \
+                   span of `a` by its `text_b` gives `b`, byte for byte.\n\n\
+                   The alignment keeps as many words as possible (Myers, *An O(ND) Difference Algorithm and Its \
+                   Variations*, 1986), and changes with only white space between them are one span. The order of the \
+                   two texts makes no difference. Two texts of n words take at most n² steps up to n = 4,096, counted \
+                   in both texts together, and about n·√n steps above it, where the spans may be larger than \
+                   necessary.\n\n\
                    Returns `List<Struct<char_a_start Int32, char_a_end Int32, char_b_start Int32, char_b_end Int32, \
                    byte_a_start Int32, byte_a_end Int32, byte_b_start Int32, byte_b_end Int32, text_a Utf8View, text_b \
                    Utf8View>>`: half-open offsets in characters (Unicode code points) and in bytes of UTF-8, and the \
-                   text between them, which is shared with the arguments. The empty list for equal texts; NULL where \
-                   either text is NULL. A text of 2 GiB or more is an error.",
+                   text between them, which shares the memory of the arguments. The empty list for equal texts; NULL \
+                   where either text is NULL. A text of 2 GiB or more is an error.",
     syntax_example = "differences(a, b)",
     sql_example = r#"```sql
 > SELECT d['char_a_start'] AS char_a_start, d['char_a_end'] AS char_a_end, d['text_a'] AS text_a, d['text_b'] AS text_b

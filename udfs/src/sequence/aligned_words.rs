@@ -44,14 +44,34 @@ const JOIN_DISTANCE: usize = 40;
 /// `aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words, min_similarity[, is_same])`: the passages that two texts share.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "The passages that two texts share, word for word or edited, found from seeds: places where both have the same rare thing, such as a fingerprint. In steps:\n\n\
-                   1. Seeds at most 15 words apart on both sides go together (single linkage). Seeds are left out of which both sides are marked. A group counts if its seeds weigh at least `min_weight`, those at one word once.\n\
-                   2. The group's part of each text is widened: to the run with the highest sum, up to 20 words beyond the group, where words that the other side has count their weight (`word_sequence`) and others take off, so that the run stays at least .7 times as dense in shared words as between the seeds (as `shared_words` finds edges); then over all words that are equal on both sides, over up to 3 that differ where 4 equal ones follow.\n\
-                   3. Parts at most 40 words apart on both sides become one passage. It is given if both sides share at least `min_words` words, each as often as both have it, and the cosine of their counts of words, each times the higher of its weights on the two sides, is at least `min_similarity` (.34 in Sanchez-Perez, Sidorov and Gelbukh 2014). What is too different as one passage is given as the parts that it was made of, as far as these meet the two rules.\n\
-                   4. Around seeds that then lie in no passage, runs of at least `min_words` equal words are given.\n\n\
-                   A run of at least `min_words` words that both texts have is found whole if a seed of weight `min_weight` stands in it. Time grows with the seeds and with the words passed, memory with the widest passage: what else the texts hold costs nothing.\n\n\
-                   Returns a list of structs, ordered by place, empty where there is no passage: `word_a_start`, `word_a_end`, `word_b_start`, `word_b_end` (Int32, words of the sequences, half open), `shared` (Int32, the words that both sides have), `unmarked` (Int32, those of them that `mark_words` has not marked, on the side with more of these) and `similarity` (Float64, the cosine). NULL if an argument is NULL.\n\n\
-                   Where `is_same` is true the two sequences are one text, and its passages stand apart: a part that would overlap its copy ends in the middle.",
+    description = "The passages that two texts share, word for word or edited. They are found from seeds, places where \
+                   both texts have the same rare feature, such as a fingerprint, in these steps:\n\n\
+                   1. Seeds whose words are marked on both sides are left out. Seeds at most 15 words apart on both \
+                   sides form a group (single linkage). A group counts if its seeds weigh at least `min_weight` in \
+                   total, where the seeds at one word count once.\n\
+                   2. The part of each text that a group covers is widened. First it becomes the run with the highest \
+                   sum, up to 20 words beyond the group: words that the other side has add their weight \
+                   (`word_sequence`), and others subtract, so that the run stays at least .7 times as dense in shared \
+                   words as the part between the seeds (`shared_words` finds edges in the same way). Then it extends \
+                   over all words that are equal on both sides, and over up to 3 different words if 4 equal ones \
+                   follow.\n\
+                   3. Parts at most 40 words apart on both sides become one passage. It is returned if both sides \
+                   share at least `min_words` words, each as often as both have it, and the cosine of their weighted \
+                   word counts is at least `min_similarity` (.34 in Sanchez-Perez, Sidorov and Gelbukh 2014). A count \
+                   is multiplied by the higher of the weights that the word has on the two sides. If a passage of \
+                   several parts does not meet the two rules, those of its parts that do are returned instead.\n\
+                   4. Around seeds that are then in no passage, runs of at least `min_words` equal words are \
+                   returned.\n\n\
+                   A run of at least `min_words` words that both texts have is found whole if it contains a seed of \
+                   weight `min_weight`. The time grows with the number of seeds and of words that are visited, the \
+                   memory with the widest passage; the rest of the texts costs nothing.\n\n\
+                   Returns a list of structs, ordered by place, empty if there is no passage: `word_a_start`, \
+                   `word_a_end`, `word_b_start`, `word_b_end` (Int32, words of the sequences, half open), `shared` \
+                   (Int32, the number of words that both sides have), `unmarked` (Int32, the number of those that \
+                   `mark_words` has not marked, on the side with more of them) and `similarity` (Float64, the cosine). \
+                   NULL if an argument is NULL.\n\n\
+                   If `is_same` is true, the two sequences are one text, and the two sides of a passage do not \
+                   overlap: a part that would overlap its copy ends in the middle between them.",
     syntax_example = "aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words, min_similarity[, is_same])",
     sql_example = r#"```sql
 > WITH texts AS (SELECT
@@ -71,18 +91,23 @@ const JOIN_DISTANCE: usize = 40;
     argument(name = "sequence_b", description = "The words of the second text."),
     argument(
         name = "seeds",
-        description = "Words that may belong to one passage, `List<Struct<word_a, word_b, weight>>`: ordinals of words, and how much the seed weighs, whole numbers. Seeds with a NULL are left out."
+        description = "Pairs of words that may belong to one passage, `List<Struct<word_a, word_b, weight>>`: the \
+                       ordinals of the words, and the weight of the seed, whole numbers. Seeds with a NULL are left \
+                       out."
     ),
-    argument(name = "min_weight", description = "How much the seeds of a passage must weigh, from 0; a constant."),
+    argument(
+        name = "min_weight",
+        description = "The least total weight of the seeds of a passage, from 0; a constant."
+    ),
     argument(
         name = "min_words",
-        description = "How many words the sides of a passage must share, from 1; a constant."
+        description = "The least number of words that both sides of a passage share, from 1; a constant."
     ),
     argument(
         name = "min_similarity",
-        description = "How similar the sides of a passage must be, from 0 to 1; a constant."
+        description = "The least similarity of the two sides of a passage, from 0 to 1; a constant."
     ),
-    argument(name = "is_same", description = "Whether the two sequences are of one text, Boolean [default: false].")
+    argument(name = "is_same", description = "True if the two sequences are of one text, Boolean [default: false].")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct AlignedWords {

@@ -17,8 +17,14 @@ use crate::text::Lists;
 /// `common_runs(fingerprints, clusters, k, max_gap)`: the parts of a text that belong to a cluster of fingerprints.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "The parts of a text that clusters of fingerprints cover, such as a side bar that many pages have. Fingerprints that are in no cluster are passed over. Those of one cluster with at most `max_gap` words between them make a run. Runs of two clusters may overlap.\n\n\
-                   Returns a list of structs in the order of the text: `cluster_id` (UInt64), `word_start`, `word_end` (Int32, half open, from the first word of its first fingerprint to the last word of its last), `fingerprints` (Int32, how many different ones it has) and `within` (UInt64, the cluster of the first run of another cluster that all of it lies in, NULL where there is none). NULL where `fingerprints` is.",
+    description = "The parts of a text that clusters of fingerprints cover, such as a side bar that many pages have. \
+                   Fingerprints of one cluster with at most `max_gap` words between them form a run. Fingerprints that \
+                   are in no cluster are skipped. Runs of two clusters may overlap.\n\n\
+                   Returns a list of structs in the order of the text: `cluster_id` (UInt64), `word_start`, `word_end` \
+                   (Int32, half open, from the first word of its first fingerprint to the last word of its last), \
+                   `fingerprints` (Int32, the number of different fingerprints in the run) and `within` (UInt64, the \
+                   cluster of the first run of another cluster that contains the whole run, NULL if there is none). \
+                   NULL if the argument `fingerprints` is NULL.",
     syntax_example = "common_runs(fingerprints, clusters, k, max_gap)",
     sql_example = r#"```sql
 > SELECT unnest(common_runs(fingerprints(word_sequence('one two three four five'), 2, 1), (
@@ -36,11 +42,8 @@ use crate::text::Lists;
         name = "clusters",
         description = "The cluster of each fingerprint, `List<Struct<member UInt64, cluster_id UInt64>>`, as `connected_components` gives it; a constant."
     ),
-    argument(name = "k", description = "How many words a fingerprint has, from 1 to 1000; a constant."),
-    argument(
-        name = "max_gap",
-        description = "How many words may lie between two fingerprints of a run, from 0; a constant."
-    )
+    argument(name = "k", description = "The number of words in a fingerprint, from 1 to 1000; a constant."),
+    argument(name = "max_gap", description = "The most words between two fingerprints of a run, from 0; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CommonRuns {

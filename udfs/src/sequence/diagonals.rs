@@ -21,17 +21,18 @@ use crate::arguments::{constant_integer, one_list};
 /// documents.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "The runs of matching sentences of two documents, from the pairs (a, b) of ordinals of sentences that \
-                   match: PDC-MR's sequence matching, with gaps. A run goes forward in both documents and skips at \
-                   most `max_gap` sentences on either side between two of its pairs; it has at least `min_sentences` \
-                   pairs and at least one seed. Each pair belongs to one run at most: the run with the highest sum of \
-                   similarities is taken first, of equal ones the one with fewer skipped sentences, then the first. \
-                   With `max_gap` 0 the runs are the maximal diagonals of the paper.\n\n\
-                   Returns a list of structs, ordered by place, empty where there is no run: `sent_a_start`, \
-                   `sent_a_end`, `sent_b_start`, `sent_b_end` (Int32, ordinals, half open), `sentences` (Int32, pairs \
-                   in the run), `gaps` (Int32, sentences skipped, on both sides together), `similarity` (Float64, the \
-                   mean over the pairs), `weight` (Float64, the sum over the pairs). Rows with a NULL ordinal are left out; a repeated pair counts once, with its \
-                   highest similarity and weight. As a window function it gives the runs of the rows in the frame.",
+    description = "The runs of matching sentences of two documents, from the pairs (a, b) of the ordinals of matching \
+                   sentences: PDC-MR's sequence matching, with gaps. A run goes forward in both documents and skips at \
+                   most `max_gap` sentences on either side between two of its pairs. It has at least `min_sentences` \
+                   pairs and at least one seed. Each pair belongs to at most one run. The run with the highest sum of \
+                   similarities is taken first; of runs with equal sums, the one with fewer skipped sentences, then \
+                   the first. With `max_gap` 0 the runs are the maximal diagonals of the paper.\n\n\
+                   Returns a list of structs, ordered by place, empty if there is no run: `sent_a_start`, \
+                   `sent_a_end`, `sent_b_start`, `sent_b_end` (Int32, ordinals, half open), `sentences` (Int32, the \
+                   number of pairs in the run), `gaps` (Int32, the number of sentences skipped, on both sides \
+                   together), `similarity` (Float64, the mean over the pairs), `weight` (Float64, the sum over the \
+                   pairs). Rows with a NULL ordinal are left out; a repeated pair counts once, with its highest \
+                   similarity and weight. As a window function, it returns the runs of the rows in the frame.",
     syntax_example = "diagonals(a, b [, similarity [, seed [, weight]]], min_sentences, max_gap)",
     sql_example = r#"```sql
 > SELECT r['sent_a_start'] AS a_start, r['sent_a_end'] AS a_end, r['sent_b_start'] AS b_start, r['sent_b_end'] AS b_end,
@@ -45,12 +46,16 @@ use crate::arguments::{constant_integer, one_list};
 ```"#,
     argument(name = "a", description = "The ordinal of the sentence in the first document, Int32."),
     argument(name = "b", description = "The ordinal of the matching sentence in the second document, Int32."),
-    argument(name = "similarity", description = "How similar the two are, Float64; 1 if left out or NULL."),
+    argument(
+        name = "similarity",
+        description = "The similarity of the two sentences, Float64; 1 if left out or NULL."
+    ),
     argument(
         name = "seed",
-        description = "Whether the pair may found a run (true) or only extend one (false or NULL); true if left out."
+        description = "True if the pair is a seed, of which a run needs at least one; false or NULL if it can only \
+                       extend a run. True if left out."
     ),
-    argument(name = "weight", description = "How much the pair weighs, Float64; 1 if left out or NULL."),
+    argument(name = "weight", description = "The weight of the pair, Float64; 1 if left out or NULL."),
     argument(name = "min_sentences", description = "The least number of pairs in a run, from 1; a constant."),
     argument(
         name = "max_gap",

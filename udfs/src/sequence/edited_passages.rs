@@ -43,31 +43,33 @@ const MAX_KEPT_WORDS: usize = 1 << 23;
 /// although one was edited.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "The passages that two texts share although one of them was edited: words replaced, inserted, left out \
-                   or moved. It is the text alignment of Sanchez-Perez, Sidorov and Gelbukh (\"A Winning Approach to Text \
-                   Alignment for Text Reuse Detection at PAN 2014\"), with three changes that found more on its data:\n\n\
-                   1. Sentences are those of `sentences`; one of fewer than 3 words goes with the next, the last with the \
-                   one before. Words are those of `words` as `normalize` spells them, and weigh ln(n / sf), with n the \
-                   sentences of both texts and sf those that have the word.\n\
-                   2. Two sentences match where the cosine of their weighted counts of words is above `min_cosine` and at \
-                   least half of the highest that either of them has (the paper has a Dice coefficient instead).\n\
-                   3. Matches go together where at most `max_gap` sentences lie between them on either side, in whatever \
+    description = "The passages that two texts share although one of them was edited: words replaced, inserted, left \
+                   out or moved. The algorithm is the text alignment of Sanchez-Perez, Sidorov and Gelbukh (\"A \
+                   Winning Approach to Text Alignment for Text Reuse Detection at PAN 2014\"), with three changes that \
+                   found more passages in its data:\n\n\
+                   1. Sentences are those of `sentences`. A sentence of fewer than 3 words is merged with the next \
+                   one, and the last one with the one before. Words are those of `words` in the spelling of \
+                   `normalize`. A word weighs ln(n / sf), where n is the number of sentences of both texts, and sf the \
+                   number of those that have the word.\n\
+                   2. Two sentences match if the cosine of their weighted word counts is above `min_cosine` and at \
+                   least half of the highest cosine that either of them has (the paper has a Dice coefficient \
+                   instead).\n\
+                   3. Matches form a group if at most `max_gap` sentences lie between them on either side, in any \
                    order (single linkage; the paper splits and shrinks).\n\
-                   4. The sentences from the first to the last of such a group, on both sides, are a passage if one of \
-                   `seeds` is within and the cosine of the two sides is at least .34.\n\
-                   5. The edges move to words: each side keeps the run with the highest sum, where words of the other \
-                   side count their weight and others take off in proportion, as in `shared_words`. A passage that has \
-                   fewer than `min_characters` characters on a side is left out.\n\n\
-                   Returns a list of structs, ordered by place, empty where there is no passage: `sent_a_start`, \
-                   `sent_a_end`, `sent_b_start`, `sent_b_end` (the sentences it touches, ordinals of `sentences`), \
-                   `byte_a_start`, `byte_a_end`, `byte_b_start`, `byte_b_end`, `char_a_start`, `char_a_end`, \
-                   `char_b_start`, `char_b_end` (in bytes and in characters of the texts as given), `sentences` (the \
-                   matches), `gaps` (those of the sentences touched, on both sides together, that no match has), all \
-                   Int32 and ranges half open, and `similarity` (Float64, the cosine of step 4). NULL if a text or \
-                   `seeds` is NULL.\n\n\
-                   Without seeds there is nothing to find, so a pair of texts without them costs nothing. The work for \
-                   one pair is bounded: where common words would make more than 16 million products, the commonest \
-                   weigh nothing.",
+                   4. The sentences from the first to the last of a group, on both sides, are a passage if one of the \
+                   `seeds` is within them and the cosine of the two sides is at least .34.\n\
+                   5. The edges move from sentences to words: each side keeps the run with the highest sum, where \
+                   words of the other side add their weight and others subtract in proportion, as in `shared_words`. A \
+                   passage that has fewer than `min_characters` characters on a side is left out.\n\n\
+                   Returns a list of structs, ordered by place, empty if there is no passage: `sent_a_start`, \
+                   `sent_a_end`, `sent_b_start`, `sent_b_end` (the sentences that the passage touches, ordinals of \
+                   `sentences`), `byte_a_start`, `byte_a_end`, `byte_b_start`, `byte_b_end`, `char_a_start`, \
+                   `char_a_end`, `char_b_start`, `char_b_end` (in bytes and in characters of the given texts), \
+                   `sentences` (the number of matches), `gaps` (the number of touched sentences that are in no match, \
+                   on both sides together), all Int32 and all ranges half open, and `similarity` (Float64, the cosine \
+                   of step 4). NULL if a text or `seeds` is NULL.\n\n\
+                   A pair of texts without seeds has no passages and costs nothing. The work for one pair is limited: \
+                   if common words would need more than 16 million products, the commonest words weigh nothing.",
     syntax_example = "edited_passages(text_a, text_b, seeds, min_cosine, max_gap, min_characters)",
     sql_example = r#"```sql
 > WITH texts AS (SELECT
@@ -87,13 +89,13 @@ const MAX_KEPT_WORDS: usize = 1 << 23;
     argument(name = "text_b", description = "The second text."),
     argument(
         name = "seeds",
-        description = "Pairs of sentences that suggest a passage, `List<Struct<sent_a, sent_b>>`, ordinals as \
-                       `sentences` has them; for example those that share rare `skip_bigrams`. Pairs with a NULL are \
-                       left out."
+        description = "Pairs of sentences that suggest a passage, `List<Struct<sent_a, sent_b>>`, ordinals as in \
+                       `sentences`, for example of pairs that share rare `skip_bigrams`. Pairs with a NULL are left \
+                       out."
     ),
     argument(
         name = "min_cosine",
-        description = "What the cosine of two sentences has to be above, from 0 to 1; .25 is usual; a constant."
+        description = "The cosine that two matching sentences must exceed, from 0 to 1; .25 is usual; a constant."
     ),
     argument(
         name = "max_gap",

@@ -18,9 +18,18 @@ use crate::text::Lists;
 /// `fingerprints(sequence, k, window[, among])`: the winnowed `k`-grams of a text, and their places.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "A sample of the runs of `k` words of a text, with their places, that two texts with a long enough run in common cannot miss: of every `window` neighbouring runs the one with the smallest hash, of equal ones the last (winnowing; Schleimer, Wilkerson and Aiken 2003, section 3). Two texts that share a run of `k` + `window` − 1 words share a fingerprint within it, wherever it stands. About 2 in `window` + 1 runs are kept.\n\n\
-                   A text with fewer than `window` runs keeps the smallest of them, one with fewer than `k` words has no fingerprint. `winnow` has the same sample of any tokens, as a set. With `among` those of the sample are left out that are not in this set; with a `window` of 1 that gives all places where fingerprints of other texts stand.\n\n\
-                   Returns `List<Struct<fingerprint: UInt64, word: Int32, again: Boolean>>` in the order of the text, `word` the first of the run, from 0 on, `again` whether the fingerprint has stood in the list before: places are counted by all, texts by those that are not. NULL for NULL.",
+    description = "A sample of the runs of `k` words of a text, with their places: out of every `window` neighbouring \
+                   runs the one with the smallest hash, and of equal hashes the last (winnowing; Schleimer, Wilkerson \
+                   and Aiken 2003, section 3). Two texts that share a run of `k` + `window` − 1 words share a \
+                   fingerprint within it, wherever it is in the texts. About 2 in `window` + 1 runs are kept.\n\n\
+                   A text with fewer than `window` runs keeps the one with the smallest hash; a text with fewer than \
+                   `k` words has no fingerprint. `winnow` returns the same sample of any tokens, as a set. With \
+                   `among`, only fingerprints in this set are returned; with a `window` of 1, these are all places \
+                   where fingerprints of other texts occur.\n\n\
+                   Returns `List<Struct<fingerprint: UInt64, word: Int32, again: Boolean>>` in the order of the text. \
+                   `word` is the first word of the run, from 0. `again` is true if the fingerprint is also earlier in \
+                   the list: to count places, count all entries; to count texts, count those where `again` is false. \
+                   NULL for NULL.",
     syntax_example = "fingerprints(sequence, k, window[, among])",
     sql_example = r#"```sql
 > SELECT f.word AS word, a.word AS word_of_other
@@ -36,9 +45,12 @@ use crate::text::Lists;
 +------+---------------+
 ```"#,
     argument(name = "sequence", description = "The words of the text, BinaryView, as `word_sequence` gives them."),
-    argument(name = "k", description = "How many words a run has, from 1 to 1000."),
-    argument(name = "window", description = "How many runs a window has, from 1 to 1000; a constant."),
-    argument(name = "among", description = "The fingerprints to give, `List<UInt64>` ascending; a constant.")
+    argument(name = "k", description = "The number of words in a run, from 1 to 1000."),
+    argument(name = "window", description = "The number of runs in a window, from 1 to 1000; a constant."),
+    argument(
+        name = "among",
+        description = "The fingerprints that may be returned, `List<UInt64>` ascending; a constant."
+    )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprints {

@@ -17,8 +17,14 @@ use crate::text::Lists;
 /// `located_words(text, parts, sentences)`: the places of parts of a sequence in its text.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "Where parts of the words of a text stand in it: in characters, bytes and sentences. A part begins with the brackets and quotes that open before its first word and ends with the punctuation that closes after its last, so that a whole sentence keeps its full stop.\n\n\
-                   Returns a list of structs in the order of `parts`, all Int32: `word_start`, `word_end`, `char_start`, `char_end` (Unicode code points), `byte_start`, `byte_end`, `sent_start`, `sent_end` (the sentences in which words of it stand), all half open. NULL if an argument is NULL. A part without words, or that lies outside of the text, is an error.",
+    description = "The places of parts of a word sequence in its text, in characters, bytes and sentences. A part \
+                   begins with the brackets and quotes that open directly before its first word, and ends with the \
+                   punctuation that closes directly after its last word, so that a whole sentence keeps its full \
+                   stop.\n\n\
+                   Returns a list of structs in the order of `parts`, all Int32: `word_start`, `word_end`, \
+                   `char_start`, `char_end` (Unicode code points), `byte_start`, `byte_end`, `sent_start`, `sent_end` \
+                   (the sentences that contain words of the part), all half open. NULL if an argument is NULL. A part \
+                   that has no words, or lies outside of the text, is an error.",
     syntax_example = "located_words(text, parts, sentences)",
     sql_example = r#"```sql
 > SELECT unnest(located_words('Yes. “To be, or not.” No.', [{word_start: 1, word_end: 5}], [0, 5, 26])) AS place;
@@ -35,7 +41,8 @@ use crate::text::Lists;
     ),
     argument(
         name = "sentences",
-        description = "The first byte of each sentence of the text, a list of whole numbers, ascending, as `sentences(text)` has them. A word before the first is taken for one of it."
+        description = "The first byte of each sentence of the text, a list of whole numbers, ascending, as \
+                       `sentences(text)` has them. A word before the first sentence counts as part of it."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -145,7 +152,7 @@ fn places(
     let mut found = Vec::new();
     for part in parts.row(row, words.len())? {
         let Some(bytes) = bytes_of(text, &words[part.clone()], 0..text.len()) else {
-            return exec_err!("located_words: words {} to {} are none", part.start, part.end);
+            return exec_err!("located_words: the range of words {} to {} is empty", part.start, part.end);
         };
         let last = words[part.end - 1].start as usize;
         let sentence = |byte: usize| {

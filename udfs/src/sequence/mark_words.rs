@@ -14,8 +14,11 @@ use crate::arguments::coerce_structs;
 /// `mark_words(sequence, parts)`: the sequence with parts of it marked.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "The words of a text, with those of some parts marked, such as what many texts share: `aligned_words` and `shared_part` count the words that two texts share and that are not marked. Marks that a sequence has stay; hashes and weights are the same.\n\n\
-                   Returns BinaryView, the sequence. NULL if an argument is NULL; a part that lies outside of the text is an error.",
+    description = "The words of a text, with the words of some parts marked, such as parts that many texts share. \
+                   `aligned_words` and `shared_part` also count the shared words that are not marked. Existing marks \
+                   stay; hashes and weights do not change.\n\n\
+                   Returns BinaryView, the sequence. NULL if an argument is NULL; a part that lies outside of the text \
+                   is an error.",
     syntax_example = "mark_words(sequence, parts)",
     sql_example = r#"```sql
 > WITH texts AS (

@@ -22,9 +22,20 @@ use crate::arguments::one_list;
 /// stay.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "A window function: the words of each text that go, so that in what stays, of all texts of the window, no run of `k` words stands twice. Texts are decided one after the other, in the order of the window; a word goes if it is part of a run of `k` words that stand in a row in what stays before it, in an earlier text or in its own. What is left of a text when parts of it went is read as one text: where a run across such a place is repeated, words after the place go until none is. A text with fewer than `k` words stays.\n\n\
-                   Returns `List<Struct<word_start: Int32, word_end: Int32, kept_id: Int64, kept_word_start: Int32>>` in the order of the text: `word_start` to `word_end`, half open, goes, and the same words stand from `kept_word_start` on in the text `kept_id`, where all of them stay. A row is part of a longer run that goes where the run stands in several places. NULL if an argument is NULL; such a text repeats nothing, and nothing is taken for a repeat of it. `k` has one value in all rows.\n\n\
-                   Words are compared one by one, by the hashes of `word_sequence`. Reserves some 9 to 16 bytes for each word that stays. Runs of 50 tokens are what Lee et al. (2022, section 4.1) look for.",
+    description = "A window function: the words of each text to remove, so that no run of `k` words occurs twice in \
+                   the words that stay, over all texts of the window. Texts are processed one after the other, in the \
+                   order of the window. A word is removed if it is part of a run of `k` words that is also in the \
+                   words that stay before it, in an earlier text or in its own. The words of a text that stay are read \
+                   as one text: if a run across a removed part is a repeat, words after that part are removed until no \
+                   run across it is. A text with fewer than `k` words stays whole.\n\n\
+                   Returns `List<Struct<word_start: Int32, word_end: Int32, kept_id: Int64, kept_word_start: Int32>>` \
+                   in the order of the text. The words from `word_start` to before `word_end` are removed, and the \
+                   same words begin at `kept_word_start` in the text `kept_id`, where all of them stay. If the copy of \
+                   a removed run is spread over several places, there is an entry for each. NULL if an argument is \
+                   NULL; such a text repeats nothing, and no other text repeats it. `k` must be the same in all \
+                   rows.\n\n\
+                   Words are compared one by one, by the hashes of `word_sequence`. Reserves about 9 to 16 bytes of \
+                   memory for each word that stays. Lee et al. (2022, section 4.1) look for runs of 50 tokens.",
     syntax_example = "repeated_runs(id, sequence, k) OVER (ORDER BY id)",
     sql_example = r#"```sql
 > SELECT id, unnest(repeated_runs(id, word_sequence(text), 3) OVER (ORDER BY id)) AS goes
@@ -35,10 +46,11 @@ use crate::arguments::one_list;
 | 2  | {word_start: 1, word_end: 6, kept_id: 1, kept_word_start: 1} |
 +----+--------------------------------------------------------------+
 ```"#,
-    argument(name = "id", description = "The number by which a text is named, Int64."),
+    argument(name = "id", description = "The number that identifies the text, Int64."),
     argument(
         name = "sequence",
-        description = "The words of the text, as `word_sequence` gives them. As LargeBinary, `arrow_cast(…, 'LargeBinary')`, they take no memory once they are read."
+        description = "The words of the text, as `word_sequence` gives them. As LargeBinary, `arrow_cast(…, \
+                       'LargeBinary')`, they use no memory after they are read."
     ),
     argument(name = "k", description = "The number of words of a run, Int64, 1 or more.")
 )]

@@ -18,8 +18,11 @@ use crate::text::Lists;
 /// fingerprints.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "The places of the `fingerprints` that two texts share, as seeds for `aligned_words`: each place in the first text with each in the second. A fingerprint of more than `most` pairs of places is left out. Time grows with the words and with the pairs given.\n\n\
-                   Returns `List<Struct<word_a: Int32, word_b: Int32, weight: Int32>>`, ordered by place, `weight` 1, empty where nothing is shared. NULL if an argument is NULL.",
+    description = "The places of the `fingerprints` that two texts share, as seeds for `aligned_words`: each place in \
+                   the first text with each place in the second. A fingerprint with more than `most` pairs of places \
+                   is left out. The time grows with the number of words and of returned pairs.\n\n\
+                   Returns `List<Struct<word_a: Int32, word_b: Int32, weight: Int32>>`, ordered by place, empty if \
+                   nothing is shared; `weight` is 1. NULL if an argument is NULL.",
     syntax_example = "shared_fingerprints(sequence_a, sequence_b, k, window, most)",
     sql_example = r#"```sql
 > SELECT unnest(shared_fingerprints(
@@ -35,9 +38,12 @@ use crate::text::Lists;
         description = "The words of the first text, BinaryView, as `word_sequence` gives them."
     ),
     argument(name = "sequence_b", description = "The words of the second text."),
-    argument(name = "k", description = "How many words a fingerprint has, from 1 to 1000; a constant."),
-    argument(name = "window", description = "Of how many neighbours one is sampled, from 1 to 1000; a constant."),
-    argument(name = "most", description = "How many pairs of places a fingerprint may have, from 1; a constant.")
+    argument(name = "k", description = "The number of words in a fingerprint, from 1 to 1000; a constant."),
+    argument(
+        name = "window",
+        description = "The number of neighbouring runs of which one is sampled, from 1 to 1000; a constant."
+    ),
+    argument(name = "most", description = "The most pairs of places that a fingerprint may have, from 1; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SharedFingerprints {

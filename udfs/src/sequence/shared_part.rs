@@ -14,8 +14,12 @@ use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
 /// `shared_part(sequence_a, sequence_b)`: the part of each of two texts that is dense in words of the other.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "The part of each of two texts that belong together that is dense in words of the other: the run with the highest sum, where words that the other side has count their weight (`word_sequence`) and others take off, so that it stays at least .7 times as dense in shared words as the whole. `aligned_words` finds such parts of long texts from seeds.\n\n\
-                   Returns a struct with the fields of a passage of `aligned_words`. NULL if an argument is NULL; empty parts at the start where the two share no word.",
+    description = "The part of each of two related texts that is dense in words of the other. It is the run with the \
+                   highest sum: words that the other side has add their weight (`word_sequence`), and others subtract, \
+                   so that the run stays at least .7 times as dense in shared words as the whole texts. \
+                   `aligned_words` finds such parts of long texts from seeds.\n\n\
+                   Returns a struct with the fields of a passage of `aligned_words`. NULL if an argument is NULL; \
+                   empty parts at the start if the two share no word.",
     syntax_example = "shared_part(sequence_a, sequence_b)",
     sql_example = r#"```sql
 > SELECT shared_part(word_sequence('And then: to be or not to be'), word_sequence('To be or not to be, he said')) AS part;

@@ -16,15 +16,16 @@ use crate::arguments::{coerce_text, text_array};
 /// its ends that only one side has.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "A passage, given as a range of bytes in each of two texts, without the words at its ends that only one \
-                   side has. Passages made of whole sentences hold more than was copied where a copy begins or ends \
-                   within a sentence. Each side keeps the run of words that is dense in words of the other side: at \
-                   least half as dense, at either end, as the passage is on the whole. Words are those of `words`, and \
-                   compare as `normalize` spells them. Brackets and quotes directly before the first word and \
-                   punctuation directly after the last word stay.\n\n\
-                   Returns `Struct<byte_a_start, byte_a_end, byte_b_start, byte_b_end>` (Int32, half open), never more \
-                   than the ranges given, and just those where the two share no word. NULL if an argument is NULL. A \
-                   range that is not within its text, or that ends within a character, is an error.",
+    description = "A passage, given as a range of bytes in each of two texts, without the words at its ends that only \
+                   one side has. If a copy begins or ends within a sentence, a passage of whole sentences has more \
+                   than the copied text. Each side keeps the run of words that is dense in words of the other side: at \
+                   either end at least half as dense as the whole passage. Words are those of `words`, compared in the \
+                   spelling of `normalize`. Brackets and quotes directly before the first word and punctuation \
+                   directly after the last word stay.\n\n\
+                   Returns `Struct<byte_a_start, byte_a_end, byte_b_start, byte_b_end>` (Int32, half open), ranges \
+                   within the given ones, or the given ranges themselves if the two share no word. NULL if an argument \
+                   is NULL. A range that is not within its text, or that begins or ends within a character, is an \
+                   error.",
     syntax_example = "shared_words(text_a, byte_a_start, byte_a_end, text_b, byte_b_start, byte_b_end)",
     sql_example = r#"```sql
 > SELECT shared_words('As he said, it was the best of times.', 0, 37,
@@ -36,11 +37,11 @@ use crate::arguments::{coerce_text, text_array};
 +---------------------------------------------------------------------+
 ```"#,
     argument(name = "text_a", description = "The first text, of any width of Utf8."),
-    argument(name = "byte_a_start", description = "Where the passage starts in it, in bytes, Int32."),
-    argument(name = "byte_a_end", description = "Where it ends, in bytes, Int32."),
+    argument(name = "byte_a_start", description = "The start of the passage in `text_a`, in bytes, Int32."),
+    argument(name = "byte_a_end", description = "The end of the passage in `text_a`, in bytes, Int32."),
     argument(name = "text_b", description = "The second text."),
-    argument(name = "byte_b_start", description = "Where the passage starts in it."),
-    argument(name = "byte_b_end", description = "Where it ends.")
+    argument(name = "byte_b_start", description = "The start of the passage in `text_b`, in bytes, Int32."),
+    argument(name = "byte_b_end", description = "The end of the passage in `text_b`, in bytes, Int32.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SharedWords {

@@ -13,8 +13,10 @@ use super::word_sequence::{Sequence, coerce_sequence, part, sequence_array};
 /// `slice_words(sequence, word_start, word_end)`: a part of a sequence.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "A part of the words of a text, from `word_start` up to and without `word_end`; what lies outside of the text is left out. Words keep the weights that they have in the whole text, and their marks.\n\n\
-                   Returns BinaryView, a sequence of which the first word is 0. NULL if an argument is NULL; no bytes where nothing is left. `word_start` above `word_end` is an error.",
+    description = "The words of a part of a text, from `word_start` to before `word_end`. The part is cut to the words \
+                   that the text has. Words keep their marks, and the weights that they have in the whole text.\n\n\
+                   Returns BinaryView, a sequence whose first word is 0. NULL if an argument is NULL; no bytes if \
+                   nothing is left. A `word_start` above `word_end` is an error.",
     syntax_example = "slice_words(sequence, word_start, word_end)",
     sql_example = r#"```sql
 > SELECT shared_part(slice_words(word_sequence('To be, or not to be'), 3, 9), word_sequence('Not to be.'))['shared'] AS shared;

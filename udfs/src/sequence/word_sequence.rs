@@ -36,10 +36,16 @@ const LEAST: f64 = 0.1;
 /// `word_sequence(text)`: the words of a text, ready to be aligned.
 #[user_doc(
     doc_section(label = "Sequences"),
-    description = "The words of a text in order, as bytes that joins carry as a pointer: the words of `words(text)` as `normalize` spells them, those left out of which nothing remains. The word *i* is what `fingerprints`, `aligned_words` and `located_words` call *i*, from 0 on.\n\n\
-                   Returns BinaryView, five bytes a word: first four of the hash of each word (the low half of XXH3, little \
-                   endian), then one of the weight of each. A word that makes up the part *p* of the text's words weighs 0.1 + min(max(−log2(p) − 3, 0), 9), in steps of 1/8, so that no table of the corpus is needed and adding documents changes no weight. \
-                   The highest bit of a weight says that `mark_words` has marked the word. Two different words have the same hash once in 4 billion. NULL for NULL; no bytes for text without words.",
+    description = "The words of a text in order, as bytes that joins carry as a pointer. They are the words of \
+                   `words(text)` in the spelling of `normalize`, except words that `normalize` removes entirely. \
+                   `fingerprints`, `aligned_words` and `located_words` refer to a word by its position in this \
+                   sequence, from 0.\n\n\
+                   Returns BinaryView, five bytes for each word: first the hashes of all words, four bytes each (the \
+                   low half of XXH3, little endian), then the weights of all words, one byte each. A word that makes \
+                   up the share *p* of the text's words weighs 0.1 + min(max(−log2(p) − 3, 0), 9), in steps of 1/8. So \
+                   no table of the corpus is needed, and adding documents changes no weight. The highest bit of a \
+                   weight is set if `mark_words` has marked the word. Two different words have the same hash with a \
+                   probability of 1 in 4 billion. NULL for NULL; no bytes for a text without words.",
     syntax_example = "word_sequence(text)",
     sql_example = r#"```sql
 > SELECT word_sequence('To be, or not to be') = word_sequence('TO BE OR NOT TO BE!') AS same,

@@ -13,23 +13,23 @@ use crate::arguments::{Minhashes, coerce_minhashes, constant_count, set_type};
 /// `bands(minhashes, n, rows)`: `n` hashes of `rows` minhashes each.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The signatures of locality-sensitive hashing (Indyk and Motwani 1998; WIKI-LSH section 3, with `n` = 10 \
-                   and `rows` = 8): `n` hashes of `rows` neighbouring minhashes each. Two sets of Jaccard similarity s \
-                   agree in all minhashes of a band with probability s^`rows`, and so share one of the bands with \
-                   probability 1 − (1 − s^`rows`)^`n`:\n\n\
+    description = "The signatures of locality-sensitive hashing (Indyk and Motwani 1998; WIKI-LSH section 3, with `n` \
+                   = 10 and `rows` = 8): `n` hashes of `rows` neighbouring minhashes each. Two sets of Jaccard \
+                   similarity s agree in all minhashes of a band with probability s^`rows`, and so share at least one \
+                   band with probability 1 − (1 − s^`rows`)^`n`:\n\n\
                    | `n`, `rows` | s = .3 | .5 | .7 | .8 | .9 | .95 |\n\
                    | --- | --- | --- | --- | --- | --- | --- |\n\
                    | 10, 8 | .001 | .038 | .448 | .841 | .996 | 1.000 |\n\
                    | 10, 10 | .000 | .010 | .249 | .679 | .986 | 1.000 |\n\
                    | 20, 5 | .047 | .470 | .975 | 1.000 | 1.000 | 1.000 |\n\
                    | 32, 4 | .229 | .873 | 1.000 | 1.000 | 1.000 | 1.000 |\n\n\
-                   With a column of them, `overlap(a.bands, b.bands) >= 1` in a join condition is planned as a similarity \
-                   join. What it finds are candidates, on which `jaccard` of the sets or `minhash_jaccard` can decide; \
-                   the join on `jaccard(a.set, b.set) >= t` misses none.\n\n\
-                   Returns `List<UInt64>`, ascending and distinct: XXH3 hashes of the minhashes' bytes, lowest first, with \
-                   the place of the band (from 0) as the seed, so that two places do not collide. They stay the same from \
-                   release to release. NULL where the list is NULL or has a NULL in it; fewer minhashes than `n` · `rows` \
-                   are an error, more are not used.",
+                   For a column of bands, `overlap(a.bands, b.bands) >= 1` in a join condition is planned as a \
+                   similarity join. It finds candidates, on which `jaccard` of the sets or `minhash_jaccard` can \
+                   decide. It can miss pairs; the join on `jaccard(a.set, b.set) >= t` misses none.\n\n\
+                   Returns `List<UInt64>`, ascending and distinct: XXH3 hashes of the minhashes as bytes, the lowest \
+                   byte first, with the place of the band (from 0) as the seed, so that bands in different places do \
+                   not collide. They stay the same from release to release. NULL if the list is NULL or contains a \
+                   NULL. Fewer minhashes than `n` · `rows` are an error; additional ones are not used.",
     syntax_example = "bands(minhashes, n, rows)",
     sql_example = r#"```sql
 > SELECT overlap(bands(minhash(a, 80), 10, 8), bands(minhash(b, 80), 10, 8)) AS shared, jaccard(a, b) AS jaccard
@@ -42,8 +42,8 @@ use crate::arguments::{Minhashes, coerce_minhashes, constant_count, set_type};
 +--------+---------+
 ```"#,
     argument(name = "minhashes", description = "The minhashes of a set, `List<UInt32>`, as `minhash` gives them."),
-    argument(name = "n", description = "How many bands, from 1 to 4096; a constant."),
-    argument(name = "rows", description = "How many minhashes a band has, from 1 to 4096; a constant.")
+    argument(name = "n", description = "The number of bands, from 1 to 4096; a constant."),
+    argument(name = "rows", description = "The number of minhashes in a band, from 1 to 4096; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Bands {

@@ -14,17 +14,19 @@ use crate::arguments::{Tokens, coerce_tokens, keep_constants};
 /// `bit_code(tokens, codebook)`: the code of a sentence.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The code of a sentence: the bits that some of its words sets (LEARNED-CODES section 3), so that sentences with \
-                   many words in common have codes that differ in few bits. A word of the codebook sets the bits of its code; any \
-                   other sets as many, chosen by its MD5 hash. It makes no difference in what order words come, or how often.\n\n\
-                   `hamming(a.code, b.code) <= hamming_bound(a.words, b.words, 'jaccard', t, per_word)`, where `words` are the \
-                   numbers of different words and `per_word` the bits that a word sets, holds for all sentences whose sets of words \
-                   have a similarity of `t` or more: a filter that loses nothing. `hamming(a.code, b.code) <= d`, the search of the \
-                   paper, can lose some. The more words a sentence has, the more bits are set, and the less the code tells: 30 \
-                   words of two bits by chance set about 27 of 32.\n\n\
-                   Returns `FixedSizeBinary(n)`, of as many bytes as the codes of the codebook, the same from release to release: \
-                   bit i is bit i % 8 of byte i / 8. NULL for NULL; no bit is set for an empty list; NULL tokens are left out. A \
-                   codebook that is NULL is an error.",
+    description = "The code of a sentence: all bits that its words set (LEARNED-CODES section 3). Sentences with many \
+                   words in common have codes that differ in few bits. A word in the codebook sets the bits of its \
+                   code; any other word sets as many bits, chosen by its MD5 hash. The order of the words and the \
+                   number of their occurrences make no difference.\n\n\
+                   For all sentences whose sets of words have a similarity of `t` or more, `hamming(a.code, b.code) <= \
+                   hamming_bound(a.words, b.words, 'jaccard', t, per_word)` holds, where `words` is the number of \
+                   different words and `per_word` the number of bits that a word sets. As a filter, this condition \
+                   loses no pair. The search of the paper, `hamming(a.code, b.code) <= d`, can lose pairs. The more \
+                   words a sentence has, the more bits are set, and the less the code tells: 30 words of two bits by \
+                   chance set about 27 of 32.\n\n\
+                   Returns `FixedSizeBinary(n)`, with as many bytes as the codes of the codebook, the same from \
+                   release to release: bit i is bit i % 8 of byte i / 8. NULL for NULL; no bit is set for an empty \
+                   list; NULL tokens are left out. A codebook that is NULL is an error.",
     syntax_example = "bit_code(tokens, codebook)",
     sql_example = r#"```sql
 > WITH codes AS (
@@ -44,7 +46,7 @@ use crate::arguments::{Tokens, coerce_tokens, keep_constants};
         name = "tokens",
         description = "The tokens of the sentence, `List<Utf8>`, as `words` or `characters` give them."
     ),
-    argument(name = "codebook", description = "What `codebook` gives; a constant.")
+    argument(name = "codebook", description = "The result of `codebook`; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct BitCode {

@@ -17,14 +17,15 @@ use crate::arguments::{Sets, coerce_one_set, constant};
 /// `bitmap(set, bits)`: a set as bits, one bit per element.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "A bitmap of a set, in which each element sets one bit, chosen by all of its own bits (Sandes, Teodoro and Melo: \
-                   Bitmap filter, Information Systems 2020). Sets differ in at least as many elements as their bitmaps differ in \
-                   bits, so `hamming(a.bitmap, b.bitmap) <= hamming_bound(a.size, b.size, 'jaccard', t)` holds for all sets with a \
-                   similarity of `t` or more: a filter that loses nothing, for the sets of any signature. It is of use where there are \
-                   several bits for an element.\n\n\
-                   Returns `FixedSizeBinary(n)` of `bits` / 8 bytes, the same from release to release: bit i is bit i % 8 of byte \
-                   i / 8. The bit of an element is the first number that SplitMix64 gives from it, modulo `bits`. NULL for NULL; no bit \
-                   is set for the empty set.",
+    description = "A bitmap of a set, in which each element sets one bit that depends on all bits of the element \
+                   (Sandes, Teodoro and Melo: Bitmap filter, Information Systems 2020). Sets differ in at least as \
+                   many elements as their bitmaps differ in bits. So `hamming(a.bitmap, b.bitmap) <= \
+                   hamming_bound(a.size, b.size, 'jaccard', t)` holds for all sets with a similarity of `t` or more, \
+                   and is a filter that loses no pair, for the sets of any signature. It is useful if a bitmap has \
+                   several bits for each element.\n\n\
+                   Returns `FixedSizeBinary(n)` of `bits` / 8 bytes, the same from release to release: bit i is bit i \
+                   % 8 of byte i / 8. The bit of an element is the first number that SplitMix64 generates from it, \
+                   modulo `bits`. NULL for NULL; no bit is set for the empty set.",
     syntax_example = "bitmap(set, bits)",
     sql_example = r#"```sql
 > SELECT hamming(bitmap(a, 64), bitmap(b, 64)) AS bits, hamming_bound(5, 5, 'jaccard', 0.6) AS at_most
@@ -39,7 +40,7 @@ use crate::arguments::{Sets, coerce_one_set, constant};
         name = "set",
         description = "The set, `List<UInt64>`, as `shingles` gives it, or a list of any integers."
     ),
-    argument(name = "bits", description = "How many bits: 32, 64, 128 or 256; a number as it is written.")
+    argument(name = "bits", description = "The number of bits: 32, 64, 128 or 256; a literal.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Bitmap {

@@ -19,11 +19,12 @@ use crate::arguments::{coerce_code, coerce_text, constant, one_list};
 /// `codebook(word, code)`: the codes of words as one value.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The codes of words, such as `ibid codes learn` writes them, as one value to hand to `bit_code`.\n\n\
-                   Returns `Struct<per_word Int32, words List<UInt64>, codes List<FixedSizeBinary(n)>>`: how many bits a word \
-                   sets, the hashes of the words in ascending order, and their codes. Rows whose word or code is NULL are left \
-                   out; NULL where none are left. It is an error if two codes set different numbers of bits, or none, or if one \
-                   word has two codes; a row may come twice. Holds one entry for each word in memory.",
+    description = "The codes of words, such as those that `ibid codes learn` writes, as one value for `bit_code`.\n\n\
+                   Returns `Struct<per_word Int32, words List<UInt64>, codes List<FixedSizeBinary(n)>>`: the number of \
+                   bits that a word sets, the hashes of the words in ascending order, and their codes. Rows whose word \
+                   or code is NULL are left out; NULL if no row is left. It is an error if two codes set different \
+                   numbers of bits, if a code sets none, or if one word has two codes; a row may be repeated. Holds \
+                   one entry for each word in memory.",
     syntax_example = "codebook(word, code)",
     sql_example = r#"```sql
 > SELECT codebook(word, arrow_cast(code, 'FixedSizeBinary(4)'))['per_word'] AS bits_of_a_word

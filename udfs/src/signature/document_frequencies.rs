@@ -15,7 +15,7 @@ use crate::arguments::{Tokens, coerce_tokens};
 /// `document_frequencies(tokens)`: the number of rows in which each token occurs.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "In how many rows each token occurs, as one value to hand to `i_match`, `i_match_ranked`, \
+    description = "The number of rows in which each token occurs, as one value for `i_match`, `i_match_ranked`, \
                    `without_rarest`, `simhash` and `trie_nodes`.\n\n\
                    Returns `Struct<documents Int64, tokens List<UInt64>, frequencies List<Int64>>`: the number of rows \
                    whose list is not NULL, the hashes of the distinct tokens in ascending order, and the frequency of \

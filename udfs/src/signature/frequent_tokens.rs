@@ -15,9 +15,9 @@ use crate::arguments::{Tokens, coerce_tokens, constant_integer, one_list, tokens
 /// `frequent_tokens(tokens, k)`: the tokens that occur in the most rows.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The `k` tokens that occur in the most rows, most frequent first, equally frequent ones in code point \
-                   order: the antecedents that PDC-MR (section 5.3) hands to SpotSigs.\n\n\
-                   Returns `List<Utf8>`, shorter than `k` where there are fewer tokens. Holds every distinct token in \
+    description = "The `k` tokens that occur in the most rows, most frequent first, and equally frequent ones in code \
+                   point order: the antecedents that PDC-MR (section 5.3) gives to SpotSigs.\n\n\
+                   Returns `List<Utf8View>`, shorter than `k` if there are fewer tokens. Holds every distinct token in \
                    memory.",
     syntax_example = "frequent_tokens(tokens, k)",
     sql_example = r#"```sql
@@ -29,7 +29,7 @@ use crate::arguments::{Tokens, coerce_tokens, constant_integer, one_list, tokens
 +----------+
 ```"#,
     argument(name = "tokens", description = "The tokens of a document or sentence, `List<Utf8>`."),
-    argument(name = "k", description = "How many, from 1; a constant.")
+    argument(name = "k", description = "The number of tokens to return, from 1; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FrequentTokens {

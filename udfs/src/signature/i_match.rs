@@ -11,11 +11,11 @@ use crate::arguments::{Tokens, coerce_tokens, constant_number, keep_constants, s
 /// `i_match(tokens, frequencies, low, high)`: one hash of the terms that are neither too common nor too rare.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The I-Match signature: one hash of the distinct tokens, in order, whose normalised inverse document \
-                   frequency log(N/df)/log(N) lies in [low, high] (Chowdhury et al. 2002; PDC-MR section 4.1, which \
-                   found [0.1, 1.0] best for sentences). Two texts have the same signature or nothing in common. A \
-                   text that keeps no token is hashed by all its tokens, so that such texts neither all collide nor \
-                   vanish.\n\n\
+    description = "The I-Match signature: one hash of the distinct tokens, in code point order, whose normalised \
+                   inverse document frequency log(N/df)/log(N) lies in [low, high] (Chowdhury et al. 2002; PDC-MR \
+                   section 4.1, which found [0.1, 1.0] best for sentences). Two texts have either the same signature \
+                   or nothing in common. If no token lies in the range, all tokens are hashed, so that such texts \
+                   neither all collide nor vanish.\n\n\
                    Returns `List<UInt64>` with one element; NULL for NULL, the empty set for an empty list.",
     syntax_example = "i_match(tokens, frequencies, low, high)",
     sql_example = r#"```sql
@@ -32,7 +32,7 @@ use crate::arguments::{Tokens, coerce_tokens, constant_number, keep_constants, s
 +-------------+-------+
 ```"#,
     argument(name = "tokens", description = "The tokens, `List<Utf8>`."),
-    argument(name = "frequencies", description = "What `document_frequencies` gives for the corpus; a constant."),
+    argument(name = "frequencies", description = "The result of `document_frequencies` for the corpus; a constant."),
     argument(name = "low", description = "The least normalised idf, from 0 to 1; a constant."),
     argument(name = "high", description = "The highest normalised idf, from 0 to 1; a constant.")
 )]

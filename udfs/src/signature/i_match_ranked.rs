@@ -11,10 +11,10 @@ use crate::arguments::{Tokens, coerce_tokens, constant_integer, keep_constants, 
 /// `i_match_ranked(tokens, frequencies, skip, take)`: one hash of the terms of the highest idf.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The I-Match signature by rank: one hash of the `take` distinct tokens of the highest inverse \
-                   document frequency after the first `skip` (CODET section 5 skips two and hashes ten); equally \
-                   frequent tokens rank in code point order. A text that keeps no token is hashed by all its \
-                   tokens.\n\n\
+    description = "The I-Match signature by rank: the distinct tokens are ranked by descending inverse document \
+                   frequency, the first `skip` are left out, and the next `take` give one hash (CODET section 5 skips \
+                   two and hashes ten). Equally frequent tokens rank in code point order. If no token is left, all \
+                   tokens are hashed.\n\n\
                    Returns `List<UInt64>` with one element; NULL for NULL, the empty set for an empty list.",
     syntax_example = "i_match_ranked(tokens, frequencies, skip, take)",
     sql_example = r#"```sql
@@ -28,9 +28,9 @@ use crate::arguments::{Tokens, coerce_tokens, constant_integer, keep_constants, 
 +------+
 ```"#,
     argument(name = "tokens", description = "The tokens, `List<Utf8>`."),
-    argument(name = "frequencies", description = "What `document_frequencies` gives for the corpus; a constant."),
-    argument(name = "skip", description = "How many of the rarest tokens to leave out, from 0; a constant."),
-    argument(name = "take", description = "How many of the next to hash, from 1; a constant.")
+    argument(name = "frequencies", description = "The result of `document_frequencies` for the corpus; a constant."),
+    argument(name = "skip", description = "The number of the rarest tokens to leave out, from 0; a constant."),
+    argument(name = "take", description = "The number of the next tokens to hash, from 1; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct IMatchRanked {

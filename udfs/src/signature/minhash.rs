@@ -14,17 +14,19 @@ use crate::arguments::{Sets, coerce_one_set, constant_count, constant_integer, m
 /// `minhash(set, k [, seed])`: the smallest element of a set in `k` random orders.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The `k` minhashes of a set: of each of `k` hash functions the smallest value that an element of the set \
-                   has. Two sets agree in a place with the probability of their Jaccard similarity (Broder 1997), so the \
-                   share of equal places, `minhash_jaccard`, estimates it with a standard error of at most 1 / (2 √k): .044 \
-                   for 128. WIKI-LSH makes its signatures of them, as `bands` does.\n\n\
-                   The functions are a multiply-shift family (Dietzfelbinger et al. 1997): hᵢ(x) = (aᵢ · mix(x) + bᵢ) mod \
-                   2⁶⁴, of which the upper 32 bits are kept. The numbers are what SplitMix64 (Steele, Lea and Flood 2014) \
-                   gives from the seed, a₁, b₁, a₂, b₂ and so on, with the lowest bit of each aᵢ set; mix(x) is the first \
-                   number that it gives from x, which keeps neighbouring integers from having neighbouring hashes. Fewer \
-                   minhashes of one seed are the first of more.\n\n\
-                   Returns `List<UInt32>` with `k` elements that stay the same from release to release. NULL for NULL and \
-                   for the empty set.",
+    description = "The `k` minhashes of a set: for each of `k` hash functions, the smallest value over the elements of \
+                   the set. Two sets agree in a place with a probability equal to their Jaccard similarity (Broder \
+                   1997). So the share of equal places, `minhash_jaccard`, estimates the similarity with a standard \
+                   error of at most 1 / (2 √k): .044 for 128. WIKI-LSH builds its signatures from minhashes, as \
+                   `bands` does.\n\n\
+                   The functions are a multiply-shift family (Dietzfelbinger et al. 1997): hᵢ(x) = (aᵢ · mix(x) + bᵢ) \
+                   mod 2⁶⁴, of which the upper 32 bits are kept. SplitMix64 (Steele, Lea and Flood 2014) generates the \
+                   numbers a₁, b₁, a₂, b₂ and so on from the seed, and the lowest bit of each aᵢ is set. mix(x) is the \
+                   first number that SplitMix64 generates from x, so that neighbouring integers do not have \
+                   neighbouring hashes. With the same seed, a smaller `k` gives the first minhashes of a larger \
+                   one.\n\n\
+                   Returns `List<UInt32>` with `k` elements that stay the same from release to release. NULL for NULL \
+                   and for the empty set.",
     syntax_example = "minhash(set, k [, seed])",
     sql_example = r#"```sql
 > SELECT minhash([1, 2, 3], 4) AS minhash, minhash([1, 2, 3], 2, 7) AS with_a_seed;
@@ -38,10 +40,11 @@ use crate::arguments::{Sets, coerce_one_set, constant_count, constant_integer, m
         name = "set",
         description = "The set, `List<UInt64>`, as `shingles` gives it, or a list of any integers."
     ),
-    argument(name = "k", description = "How many hash functions, from 1 to 4096; a constant."),
+    argument(name = "k", description = "The number of hash functions, from 1 to 4096; a constant."),
     argument(
         name = "seed",
-        description = "Which hash functions, from 0; 0 if left out; a constant. Minhashes of one seed can be compared."
+        description = "The seed of the hash functions, from 0; 0 if left out; a constant. Only minhashes with the same \
+                       seed can be compared."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -11,13 +11,14 @@ use crate::arguments::{TokenRow, Tokens, coerce_tokens, set_type};
 /// `multiset(tokens)`: the tokens as a set in which each repetition is a separate element.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The multiset of the tokens as a set of hashes: the second time that a token occurs is another element than the \
-                   first, and so on. So the size of the set is the number of the tokens, and two sets share of each token as many \
-                   as both have: of `multiset(lines(text))`, `containment` gives the share of the lines of one version that \
-                   another kept, as programs that compare files by lines count them, but for lines that changed places.\n\n\
-                   Returns `List<UInt64>`, ascending and distinct: XXH3 hashes that stay the same from release to release; of \
-                   tokens that occur once those of `shingles(tokens, 1)`. NULL for NULL; the empty set for an empty list; NULL \
-                   tokens are left out.",
+    description = "The multiset of the tokens as a set of hashes: the first, the second and each further occurrence of \
+                   a token are different elements. So the set has as many elements as there are tokens, and two sets \
+                   share each token as many times as both have it. Over `multiset(lines(text))`, `containment` gives \
+                   the share of the lines of one version that another kept. Programs that compare files by lines count \
+                   the same, except for lines that changed places.\n\n\
+                   Returns `List<UInt64>`, ascending and distinct: XXH3 hashes that stay the same from release to \
+                   release. The first occurrence of a token has its hash in `shingles(tokens, 1)`. NULL for NULL; the \
+                   empty set for an empty list; NULL tokens are left out.",
     syntax_example = "multiset(tokens)",
     sql_example = r#"```sql
 > SELECT containment(multiset(['so', 'so', 'good']), multiset(['so', 'good'])) AS kept;

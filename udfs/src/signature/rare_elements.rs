@@ -26,8 +26,11 @@ use crate::arguments::{coerce_set, constant_integer, keep_constants, set_type};
 +------+
 ```"#,
     argument(name = "set", description = "The set, `List<UInt64>`."),
-    argument(name = "frequencies", description = "What `set_frequencies` gives for all sets; a constant."),
-    argument(name = "max_frequency", description = "In how many sets an element may occur, from 1; a constant.")
+    argument(name = "frequencies", description = "The result of `set_frequencies` for all sets; a constant."),
+    argument(
+        name = "max_frequency",
+        description = "The greatest number of sets in which an element may occur, from 1; a constant."
+    )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RareElements {

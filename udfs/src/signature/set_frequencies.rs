@@ -14,10 +14,11 @@ use crate::arguments::{Sets, coerce_set};
 /// `set_frequencies(set)`: the number of rows in which each element occurs.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "In how many sets each element occurs, as one value to hand to `shared_weight`, `weighted`, `rare_elements` and `simhash`.\n\n\
+    description = "The number of sets in which each element occurs, as one value for `shared_weight`, `weighted`, \
+                   `rare_elements` and `simhash`.\n\n\
                    Returns `Struct<documents Int64, tokens List<UInt64>, frequencies List<Int64>>`: the number of sets \
-                   that are not NULL, the elements in ascending order that occur in more than one of them, and the \
-                   frequency of each; an element that is not listed occurs once. Holds an entry of some 20 bytes for \
+                   that are not NULL, the elements that occur in more than one of them, in ascending order, and the \
+                   frequency of each. An element that is not listed occurs once. Holds an entry of about 20 bytes for \
                    each distinct element in memory.",
     syntax_example = "set_frequencies(set)",
     sql_example = r#"```sql

@@ -14,9 +14,10 @@ use crate::similarity::common_elements;
 /// `shared_weight(a, b, frequencies)`: the amount of rare material that two sets share.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "How much rare material two sets share: the sum of the normalised inverse document frequency \
-                   log(N/df)/log(N) of their common elements. A shingle of one text counts 1, a phrase that every text \
-                   has counts nothing, so a run of stock phrases weighs less than a copied sentence.\n\n\
+    description = "The weight of the rare elements that two sets share: the sum of the normalised inverse document \
+                   frequency log(N/df)/log(N) of their common elements. A shingle that is in one text counts 1, a \
+                   phrase that is in every text counts nothing, so a run of stock phrases weighs less than a copied \
+                   sentence.\n\n\
                    Returns Float64, 0 where nothing is shared; NULL where either set is NULL.",
     syntax_example = "shared_weight(a, b, frequencies)",
     sql_example = r#"```sql
@@ -30,7 +31,7 @@ use crate::similarity::common_elements;
 ```"#,
     argument(name = "a", description = "The first set, `List<UInt64>`."),
     argument(name = "b", description = "The second set."),
-    argument(name = "frequencies", description = "What `set_frequencies` gives for all sets; a constant.")
+    argument(name = "frequencies", description = "The result of `set_frequencies` for all sets; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SharedWeight {

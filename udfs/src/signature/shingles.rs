@@ -10,11 +10,11 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 #[user_doc(
     doc_section(label = "Signatures"),
     description = "The set of hashes of all runs of `n` adjacent tokens (n-shingles; Broder 1997, PDC-MR section 4.1). \
-                   A list with fewer than `n` tokens has one shingle, itself, so that short sentences neither all \
-                   collide nor vanish. `shingles(tokens, 1)` is the set of the tokens.\n\n\
-                   With a `step` of m only every m-th run is taken, from the first on (DSC; CODET section 4 takes every \
-                   third run of four). The set is as many times smaller, but a copy that begins at another place may share \
-                   nothing with it; `winnow` takes a sample that copies agree on.\n\n\
+                   A list with fewer than `n` tokens has one shingle, the whole list, so that short sentences neither \
+                   all collide nor vanish. `shingles(tokens, 1)` is the set of the tokens.\n\n\
+                   With a `step` of m, only every m-th run is taken, beginning with the first (DSC; CODET section 4 \
+                   takes every third run of four tokens). The set is m times smaller, but a copy that begins at \
+                   another place may share nothing with it; `winnow` takes a sample that copies agree on.\n\n\
                    Returns `List<UInt64>`, ascending and distinct: XXH3 hashes that stay the same from release to \
                    release. NULL for NULL; the empty set for an empty list; NULL tokens are left out.",
     syntax_example = "shingles(tokens, n [, step])",
@@ -30,10 +30,11 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
         name = "tokens",
         description = "The tokens in order, `List<Utf8>`, as `words` or `characters` give them."
     ),
-    argument(name = "n", description = "How many tokens a shingle has, from 1 to 1000; a constant."),
+    argument(name = "n", description = "The number of tokens in a shingle, from 1 to 1000; a constant."),
     argument(
         name = "step",
-        description = "How many tokens later the next run begins, from 1 to 1000; 1, all runs, if left out; a constant."
+        description = "The number of tokens from the start of one run to the start of the next, from 1 to 1000; 1, all \
+                       runs, if left out; a constant."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -12,18 +12,20 @@ use crate::arguments::{Sets, coerce_one_set, keep_constants};
 /// `simhash(set [, frequencies])`: a code of 64 bits that similar sets almost share.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The SimHash of a set (Charikar 2002): a code of 64 bits, of which similar sets have most in common, so that \
-                   `hamming(a.code, b.code) <= 3` finds near-duplicates. A bit is 1 where the elements whose hashes have \
-                   the bit set weigh more than the others, and 0 where they weigh less or as much. Each bit differs with \
-                   a probability of θ/π, where θ is the angle between the two weighted sets.\n\n\
-                   All elements weigh the same, or each its normalised inverse document frequency log(N/df)/log(N), as \
-                   for `i_match`, rounded to 32 bits; an element that is not in the frequencies weighs 1. Weights are \
-                   added as integers, so that no order of the elements makes a difference. A set of elements that all \
-                   weigh nothing is taken without weights, so that such sets do not all collide. CODET section 4 leaves \
-                   out the two rarest words and takes a distance of less than 3: `simhash(shingles(without_rarest(tokens, \
-                   frequencies, 2), 1), frequencies)`.\n\n\
-                   Returns UInt64, the same from release to release; that of a set of one element is the element. NULL \
-                   for NULL and for the empty set.",
+    description = "The SimHash of a set (Charikar 2002): a code of 64 bits. Similar sets agree in most bits, so \
+                   `hamming(a.code, b.code) <= 3` finds near-duplicates. A bit is 1 if the elements whose hashes have \
+                   the bit set weigh more than the others, and 0 if they weigh less or as much. The codes of two sets \
+                   differ in each bit with a probability of θ/π, where θ is the angle between the two weighted \
+                   sets.\n\n\
+                   Without `frequencies`, all elements weigh the same. With `frequencies`, an element weighs its \
+                   normalised inverse document frequency log(N/df)/log(N), as for `i_match`, rounded to 32 bits; an \
+                   element that is not in the frequencies weighs 1. Weights are added as integers, so that the order \
+                   of the elements makes no difference. If all elements of a set weigh nothing, they get equal \
+                   weights, so that such sets do not all collide. CODET section 4 leaves out the two rarest words and \
+                   takes a distance of less than 3: `simhash(shingles(without_rarest(tokens, frequencies, 2), 1), \
+                   frequencies)`.\n\n\
+                   Returns UInt64, the same from release to release; the code of a set of one element is the element. \
+                   NULL for NULL and for the empty set.",
     syntax_example = "simhash(set [, frequencies])",
     sql_example = r#"```sql
 > SELECT hamming(simhash(shingles(words(a), 1)), simhash(shingles(words(b), 1))) AS bits_that_differ
@@ -39,13 +41,13 @@ use crate::arguments::{Sets, coerce_one_set, keep_constants};
 ```"#,
     argument(
         name = "set",
-        description = "The set of hashes, `List<UInt64>`, as `shingles` gives it: of tokens, `shingles(tokens, 1)`, or of \
-                       runs of them."
+        description = "The set of hashes, `List<UInt64>`, of tokens (`shingles(tokens, 1)`) or of runs of tokens, as \
+                       `shingles` gives it."
     ),
     argument(
         name = "frequencies",
-        description = "What `set_frequencies` gives for all sets, or for `shingles(tokens, 1)` what `document_frequencies` \
-                       gives for the tokens; a constant. If left out, all elements weigh the same."
+        description = "The result of `set_frequencies` for all sets or, for `shingles(tokens, 1)`, of \
+                       `document_frequencies` for the tokens; a constant. If left out, all elements weigh the same."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -10,13 +10,14 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 /// `skip_bigrams(tokens, distance)`: the set of hashes of all pairs of tokens that stand near each other.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The set of hashes of all pairs of different tokens that are at most `distance` places apart, whichever \
-                   comes first. Two texts share such pairs although words of one were replaced, inserted or moved a \
-                   little, which leaves no shingle whole: few shared pairs of rare words are enough to suspect an edited \
-                   copy. A list without two different tokens has one element, all its tokens, so that short sentences \
-                   neither all collide nor vanish.\n\n\
-                   Returns `List<UInt64>`, ascending and distinct. The hash of a pair is that of the 2-shingle of the two \
-                   tokens in code point order. NULL for NULL; the empty set for an empty list; NULL tokens are left out.",
+    description = "The set of hashes of all pairs of different tokens that are at most `distance` places apart, in \
+                   either order. Two texts share such pairs even if words of one were replaced, inserted or moved a \
+                   little, which leaves no shingle whole. A few shared pairs of rare words are enough to suspect an \
+                   edited copy. A list without two different tokens has one element, the hash of all its tokens, so \
+                   that short sentences neither all collide nor vanish.\n\n\
+                   Returns `List<UInt64>`, ascending and distinct. The hash of a pair is the hash of the 2-shingle of \
+                   the two tokens in code point order. NULL for NULL; the empty set for an empty list; NULL tokens are \
+                   left out.",
     syntax_example = "skip_bigrams(tokens, distance)",
     sql_example = r#"```sql
 > SELECT overlap(skip_bigrams(words('the quick brown fox'), 2), skip_bigrams(words('the brown quick fox'), 2)) AS pairs;
@@ -29,7 +30,7 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
     argument(name = "tokens", description = "The tokens in order, `List<Utf8>`."),
     argument(
         name = "distance",
-        description = "How far apart two tokens may be, from 1 (neighbours only) to 1000; a constant."
+        description = "The greatest distance of two tokens, from 1 (neighbours only) to 1000; a constant."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

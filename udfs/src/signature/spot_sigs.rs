@@ -12,10 +12,11 @@ use crate::arguments::{Tokens, coerce_tokens, constant, constant_count, keep_con
 /// `spot_sigs(tokens, antecedents, distance, chain)`: the set of hashes of the word chains that follow common words.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The SpotSigs of a text (Theobald, Siddharth and Paepcke 2008; PDC-MR section 4.1): for every \
-                   occurrence of an antecedent, one hash of it and of the chain of the next `chain` words that are no \
-                   antecedents, `distance` such words apart; 2 and 3 are usual for documents. Chains that the end of \
-                   the text cuts off are left out; a text without a whole chain has one signature, all its words, so \
+    description = "The SpotSigs of a text (Theobald, Siddharth and Paepcke 2008; PDC-MR section 4.1): one hash for \
+                   each occurrence of an antecedent, over the antecedent and a chain of words after it. The chain has \
+                   `chain` words, each `distance` words after the one before, where antecedents are not counted; a \
+                   `distance` of 2 and a `chain` of 3 are usual for documents. Chains that the end of the text cuts \
+                   off are left out. A text without a whole chain has one signature, the hash of all its words, so \
                    that short sentences neither all collide nor vanish.\n\n\
                    Returns `List<UInt64>`, ascending and distinct; NULL for NULL, the empty set for an empty list.",
     syntax_example = "spot_sigs(tokens, antecedents, distance, chain)",
@@ -30,10 +31,13 @@ use crate::arguments::{Tokens, coerce_tokens, constant, constant_count, keep_con
     argument(name = "tokens", description = "The tokens, `List<Utf8>`."),
     argument(
         name = "antecedents",
-        description = "The common words, `List<Utf8>`: a list, or what `frequent_tokens` gives; a constant."
+        description = "The common words, `List<Utf8>`: a list, or the result of `frequent_tokens`; a constant."
     ),
-    argument(name = "distance", description = "How many words apart the words of a chain are, from 1; a constant."),
-    argument(name = "chain", description = "How many words a chain has, from 1; a constant.")
+    argument(
+        name = "distance",
+        description = "The distance in words between the words of a chain, from 1; a constant."
+    ),
+    argument(name = "chain", description = "The number of words in a chain, from 1; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SpotSigs {

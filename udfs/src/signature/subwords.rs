@@ -11,12 +11,13 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 /// `subwords(tokens, n)`: the set of hashes of the parts of words.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The set of hashes of all runs of `n` characters within the tokens, each token with a space before and \
-                   after it, so that beginnings and ends of words count as such (the subwords of Bojanowski et al. 2017). \
-                   Words of one stem share most of theirs, and so do misspelt ones; the order of the words does not count. \
-                   A token that is shorter, with its spaces, has one part, itself.\n\n\
-                   Returns `List<UInt64>`, ascending and distinct: XXH3 hashes that stay the same from release to release. \
-                   NULL for NULL; the empty set for an empty list; NULL tokens are left out.",
+    description = "The set of hashes of all runs of `n` characters within the tokens. Each token gets a space before \
+                   and after it, so that runs at the beginning and at the end of a word differ from those within it \
+                   (the subwords of Bojanowski et al. 2017). Words of one stem share most of their runs, and so do a \
+                   word and its misspellings; the order of the words does not count. A token that is shorter than `n`, \
+                   with its spaces, is one run.\n\n\
+                   Returns `List<UInt64>`, ascending and distinct: XXH3 hashes that stay the same from release to \
+                   release. NULL for NULL; the empty set for an empty list; NULL tokens are left out.",
     syntax_example = "subwords(tokens, n)",
     sql_example = r#"```sql
 > SELECT jaccard(subwords(words('copied sentences'), 4), subwords(words('sentence copies'), 4)) AS similarity;
@@ -27,7 +28,7 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 +------------+
 ```"#,
     argument(name = "tokens", description = "The tokens, `List<Utf8>`, as `words` gives them."),
-    argument(name = "n", description = "How many characters a part has, from 1 to 1000; a constant.")
+    argument(name = "n", description = "The number of characters in a run, from 1 to 1000; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Subwords {

@@ -15,25 +15,27 @@ use crate::text::Lists;
 /// `trie_nodes(tokens, frequencies, depth [, suffixes [, sorted]])`: the nodes of a sentence in CoDet's corpus tree.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The nodes that a sentence visits in the corpus tree of CoDet (CODET section 3), a trie over the words of \
-                   all sentences, each sorted by descending inverse document frequency; equally frequent words stand in \
-                   code point order. A node is the hash of its path, so that the tree is a relation, and what two documents \
-                   share of it is a join:\n\n\
-                   * CS(A, C) = Σ countₐ(node) · count꜀(node) · weight(node) over the nodes that both documents have, where \
-                   count is how many sentences of the document visit the node. That is the paper's sum over all pairs of \
-                   sentences of their common beginning, as the k-th word of it adds k · idf.\n\
-                   * The self-containment SCS(A) = CS(A, A), and C contains A where CS(A, C) / SCS(A) reaches a threshold. \
-                   Not symmetric; above 1 where C repeats what A says once.\n\n\
-                   What the paper leaves open is decided so: idf = log(N/df), natural, df = 1 for a word that no document \
-                   has, and idf = 1 where there is but one document. A word that stands twice in a sentence takes two \
-                   nodes, one below the other. Suffixes, which begin a word later each, are cut before sorting; a sentence \
-                   has a node once, however many of its suffixes visit it, so that a sentence does not weigh more for a \
-                   rare word that stands late in it. Suffixes that would be empty are none.\n\n\
-                   Returns `List<Struct<node UInt64, weight Float64>>`: for each node below the root the XXH3 hash of the \
-                   node above (0 for the root) and of its word, the same from release to release, and its depth, from 1, \
-                   times the idf of its word; the nodes of the sentence downwards, then those that its suffixes add. The \
-                   idf is rounded to a multiple of 2⁻²⁰, so that sums of weights below 2³³ are exact and come out the same \
-                   in any order. NULL for NULL; the empty list for an empty list; NULL tokens are left out.",
+    description = "The nodes that a sentence visits in the corpus tree of CoDet (CODET section 3). The tree is a trie \
+                   over all sentences, with the words of each sorted by descending inverse document frequency; equally \
+                   frequent words are in code point order. A node is the hash of its path, so the tree is a relation, \
+                   and a join finds what two documents share of it:\n\n\
+                   * CS(A, C) = Σ countₐ(node) · count꜀(node) · weight(node) over the nodes that both documents have, \
+                   where count is the number of sentences of the document that visit the node. This equals the paper's \
+                   sum over all pairs of sentences, in which the k-th word of their common beginning adds k · idf.\n\
+                   * The self-containment is SCS(A) = CS(A, A). C contains A if CS(A, C) / SCS(A) reaches a threshold. \
+                   This ratio is not symmetric, and it is above 1 if C repeats what A says once.\n\n\
+                   The paper leaves some details open, which are decided as follows. The idf is the natural logarithm \
+                   log(N/df), with df = 1 for a word that is in no document, and idf = 1 if there is only one \
+                   document. A word that occurs twice in a sentence takes two nodes, one below the other. Suffixes, \
+                   each of which begins one word later than the one before, are cut before sorting. A sentence has a \
+                   node once, however many of its suffixes visit it, so that a sentence does not weigh more for a rare \
+                   word late in it. Empty suffixes are left out.\n\n\
+                   Returns `List<Struct<node UInt64, weight Float64>>`, with one entry for each node below the root. \
+                   `node` is the XXH3 hash of the parent node (0 for the root) and of the word, the same from release \
+                   to release. `weight` is the depth of the node, from 1, times the idf of the word. The nodes of the \
+                   sentence come first, downwards, then those that its suffixes add. The idf is rounded to a multiple \
+                   of 2⁻²⁰, so that sums of weights below 2³³ are exact and the same in any order. NULL for NULL; the \
+                   empty list for an empty list; NULL tokens are left out.",
     syntax_example = "trie_nodes(tokens, frequencies, depth [, suffixes [, sorted]])",
     sql_example = r#"```sql
 > WITH sentences AS (
@@ -57,18 +59,21 @@ use crate::text::Lists;
     argument(name = "tokens", description = "The words of one sentence in order, `List<Utf8>`."),
     argument(
         name = "frequencies",
-        description = "What `document_frequencies` gives for a reference collection; a constant."
+        description = "The result of `document_frequencies` for a reference collection; a constant."
     ),
-    argument(name = "depth", description = "How deep to go (DT; the paper found 5 best), from 1 to 1000; a constant."),
+    argument(
+        name = "depth",
+        description = "The greatest depth of a node (DT; the paper found 5 best), from 1 to 1000; a constant."
+    ),
     argument(
         name = "suffixes",
-        description = "How many suffixes to take (PSC), the whole sentence being the first, from 1 to 100; 1 if left out; a \
-                       constant."
+        description = "The number of suffixes to take (PSC), the whole sentence being the first, from 1 to 100; 1 if \
+                       left out; a constant."
     ),
     argument(
         name = "sorted",
-        description = "Whether words are sorted by idf; with `false` they stay as they stand in the sentence. `true` if left \
-                       out; a constant."
+        description = "With `true`, words are sorted by idf; with `false`, they keep their order in the sentence. \
+                       `true` if left out; a constant."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -12,14 +12,16 @@ use crate::arguments::{coerce_set, constant_integer, keep_constants, set_type};
 /// `weighted(set, frequencies, levels)`: a set in which rare elements count for more.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "A set in which each element stands several times, the more often the rarer it is: `jaccard` of two such \
-                   sets is the weighted Jaccard similarity of the two given ones, sum of the weights of the common \
-                   elements by the sum of the weights of all, and a similarity join finds it exactly. The weight of an \
-                   element is ⌈`levels` · i²⌉, at least 1, where i = log(N/df)/log(N) is its normalised inverse document \
-                   frequency, as for `i_match`: 1 for an element of all sets, `levels` for one of a single set. (Cosine \
-                   similarity with tf-idf weighs by idf², too.)\n\n\
-                   Returns `List<UInt64>`, ascending and distinct: the first copy of an element is itself, the others are \
-                   its XXH3 hashes with their numbers as seeds. NULL for NULL; empty for the empty set.",
+    description = "A set with one or more copies of each element: the rarer the element, the more copies. So `jaccard` \
+                   of two such sets is the weighted Jaccard similarity of the two given sets: the sum of the weights \
+                   of the common elements, divided by the sum of the weights of all elements. A similarity join finds \
+                   it exactly. The weight of an element is the number of its copies, ⌈`levels` · i²⌉ and at least 1, \
+                   where i = log(N/df)/log(N) is its normalised inverse document frequency, as for `i_match`: 1 for an \
+                   element of all sets, `levels` for an element of a single set. (Cosine similarity with tf-idf weighs \
+                   by idf², too.)\n\n\
+                   Returns `List<UInt64>`, ascending and distinct: the first copy of an element is the element itself, \
+                   the others are its XXH3 hashes with the number of the copy as the seed. NULL for NULL; empty for \
+                   the empty set.",
     syntax_example = "weighted(set, frequencies, levels)",
     sql_example = r#"```sql
 > WITH t AS (SELECT column1 AS set FROM (VALUES ([1, 9]), ([2, 9]), ([3, 9])))
@@ -33,7 +35,7 @@ use crate::arguments::{coerce_set, constant_integer, keep_constants, set_type};
 +--------+--------+
 ```"#,
     argument(name = "set", description = "The set, `List<UInt64>`."),
-    argument(name = "frequencies", description = "What `set_frequencies` gives for all sets; a constant."),
+    argument(name = "frequencies", description = "The result of `set_frequencies` for all sets; a constant."),
     argument(name = "levels", description = "The weight of the rarest elements, from 1 to 64; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -12,15 +12,16 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 /// `winnow(tokens, k, w)`: the smallest hash of every `w` neighbouring shingles.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "A sample of the `k`-shingles that two texts with a long enough run in common cannot miss: of every `w` \
-                   neighbouring shingles the one with the smallest hash (winnowing; Schleimer, Wilkerson and Aiken 2003, \
-                   section 3; QA-THREADS table 1). Texts that share a run of `w` + `k` − 1 tokens share an element. About 2 \
-                   in `w` + 1 shingles are kept; `winnow(tokens, k, 1)` keeps all of them and is `shingles(tokens, k)`.\n\n\
-                   A list with fewer than `k` tokens has one shingle, itself; one with fewer than `w` shingles keeps the \
-                   smallest of them. Of equal hashes in a window the paper keeps the rightmost, which makes no difference \
-                   to a set.\n\n\
-                   Returns `List<UInt64>`, ascending and distinct. NULL for NULL; the empty set for an empty list; NULL \
-                   tokens are left out.",
+    description = "A sample of the `k`-shingles in which two texts with a long enough common run share an element: the \
+                   shingle with the smallest hash out of every `w` neighbouring ones (winnowing; Schleimer, Wilkerson \
+                   and Aiken 2003, section 3; QA-THREADS table 1). A common run of `w` + `k` − 1 tokens is long \
+                   enough. About 2 in `w` + 1 shingles are kept; `winnow(tokens, k, 1)` keeps all of them and equals \
+                   `shingles(tokens, k)`.\n\n\
+                   A list with fewer than `k` tokens has one shingle, the whole list; a list with fewer than `w` \
+                   shingles keeps the one with the smallest hash. If hashes in a window are equal, the paper keeps the \
+                   rightmost, which makes no difference to a set.\n\n\
+                   Returns `List<UInt64>`, ascending and distinct. NULL for NULL; the empty set for an empty list; \
+                   NULL tokens are left out.",
     syntax_example = "winnow(tokens, k, w)",
     sql_example = r#"```sql
 > SELECT cardinality(shingles(tokens, 2)) AS shingles, cardinality(winnow(tokens, 2, 4)) AS winnowed,
@@ -36,8 +37,8 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
         name = "tokens",
         description = "The tokens in order, `List<Utf8>`, as `words` or `characters` give them."
     ),
-    argument(name = "k", description = "How many tokens a shingle has, from 1 to 1000; a constant."),
-    argument(name = "w", description = "How many shingles a window has, from 1 to 1000; a constant.")
+    argument(name = "k", description = "The number of tokens in a shingle, from 1 to 1000; a constant."),
+    argument(name = "w", description = "The number of shingles in a window, from 1 to 1000; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Winnow {

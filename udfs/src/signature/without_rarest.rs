@@ -12,13 +12,13 @@ use crate::text::tokens_of_tokens;
 /// `without_rarest(tokens, frequencies, skip)`: the tokens without the ones of the highest idf.
 #[user_doc(
     doc_section(label = "Signatures"),
-    description = "The tokens in order without the `skip` distinct ones of the highest inverse document frequency, wherever \
-                   they stand: the rarest words are mostly misspelt ones and names that differ from copy to copy (CODET \
-                   section 4 leaves two out before `i_match_ranked` and `simhash`). Tokens that no document has are the \
-                   rarest; equally frequent ones rank in code point order. A list that has no more than `skip` distinct \
-                   tokens stays as it is, so that short texts do not vanish.\n\n\
-                   Returns `List<Utf8View>`, which shares its text with the argument. NULL for NULL; the empty list for an \
-                   empty list; NULL tokens are left out.",
+    description = "The tokens in order, without all occurrences of the `skip` distinct tokens with the highest inverse \
+                   document frequency. The rarest words are mostly misspellings, and names that differ from copy to \
+                   copy (CODET section 4 leaves two out before `i_match_ranked` and `simhash`). Tokens that are in no \
+                   document are the rarest; equally frequent tokens rank in code point order. A list with at most \
+                   `skip` distinct tokens keeps them all, so that short texts do not vanish.\n\n\
+                   Returns `List<Utf8View>`, which shares the memory of the argument. NULL for NULL; the empty list \
+                   for an empty list; NULL tokens are left out.",
     syntax_example = "without_rarest(tokens, frequencies, skip)",
     sql_example = r#"```sql
 > WITH t AS (SELECT column1 AS text FROM (VALUES ('the cat and a typo'), ('the cat'), ('the dog')))
@@ -30,8 +30,8 @@ use crate::text::tokens_of_tokens;
 +-----------------+
 ```"#,
     argument(name = "tokens", description = "The tokens in order, `List<Utf8>`."),
-    argument(name = "frequencies", description = "What `document_frequencies` gives for the corpus; a constant."),
-    argument(name = "skip", description = "How many distinct tokens to leave out, from 0; a constant.")
+    argument(name = "frequencies", description = "The result of `document_frequencies` for the corpus; a constant."),
+    argument(name = "skip", description = "The number of distinct tokens to leave out, from 0; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct WithoutRarest {

@@ -19,19 +19,20 @@ const MAX_STEPS: usize = 1 << 30;
 /// `edit_similarity(a, b [, at_least])`: the share of two texts that no edit touches.
 #[user_doc(
     doc_section(label = "Similarities"),
-    description = "How similar two texts are, character by character: (n − d) / n, where d is the Levenshtein distance, the \
-                   least number of characters (Unicode code points) to insert, to leave out and to replace that makes one \
-                   text of the other, and n the number of characters of the longer one. 1 − `edit_similarity` is the \
-                   normalised edit distance that WIKI-LSH filters its pairs by, at most .25. The distance is that of \
-                   Myers' and Hyyrö's bit-parallel algorithms (Hyyrö 2003), from the library rapidfuzz.\n\n\
-                   Returns Float64 from 0 to 1, one rounded division; 1 for two empty texts; NULL where either text is \
-                   NULL. With `at_least` it is NULL where the similarity is lower, which is found out without the whole \
-                   distance: texts whose lengths already differ by too much cost nothing, others time in proportion to \
-                   n · (1 − `at_least`) · n.\n\n\
-                   The work for a pair is bounded, at some seconds. Texts of more than 1,000,000 characters are an error \
-                   unless they are equal or their lengths are too different for `at_least`; so are texts for which n · \
-                   (d / 64 + 1) exceeds 2³⁰, such as two of 400,000 characters that have less than half in common, unless \
-                   `at_least` excludes that.",
+    description = "The similarity of two texts, character by character: (n − d) / n. Here d is the Levenshtein \
+                   distance, the least number of characters (Unicode code points) to insert, delete and replace that \
+                   turns one text into the other, and n is the number of characters of the longer text. 1 − \
+                   `edit_similarity` is the normalised edit distance by which WIKI-LSH filters its pairs, at most .25. \
+                   The distance is computed by the bit-parallel algorithms of Myers and Hyyrö (Hyyrö 2003), from the \
+                   library rapidfuzz.\n\n\
+                   Returns Float64 from 0 to 1, the result of one rounded division; 1 for two empty texts; NULL if \
+                   either text is NULL. With `at_least`, it is also NULL if the similarity is lower, which is found \
+                   without computing the whole distance: texts whose lengths differ too much cost nothing, other texts \
+                   take time in proportion to n · (1 − `at_least`) · n.\n\n\
+                   The work for a pair is limited to a few seconds. A text of more than 1,000,000 characters is an \
+                   error, unless the texts are equal or their lengths differ too much for `at_least`. Two texts for \
+                   which n · (d / 64 + 1) exceeds 2³⁰ are also an error, such as two of 400,000 characters that have \
+                   less than half in common, unless `at_least` excludes that.",
     syntax_example = "edit_similarity(a, b [, at_least])",
     sql_example = r#"```sql
 > SELECT edit_similarity('kitten', 'sitting') AS similarity, edit_similarity('kitten', 'sitting', 0.75) AS if_at_least;
@@ -45,7 +46,8 @@ const MAX_STEPS: usize = 1 << 30;
     argument(name = "b", description = "The second text."),
     argument(
         name = "at_least",
-        description = "Below which similarity the result is NULL, from 0 to 1; a constant. Nothing is if it is left out."
+        description = "The least similarity that is returned, from 0 to 1; the result is NULL if it is lower; a \
+                       constant. If left out, every similarity is returned."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -13,10 +13,10 @@ use crate::arguments::{Codes, coerce_code};
 #[user_doc(
     doc_section(label = "Similarities"),
     description = "The number of bits in which two codes differ.\n\n\
-                   A code is bytes of a fixed width, `FixedSizeBinary(n)`, or an integer; both codes have one width. \
-                   Returns Int64, from 0 to the number of bits; NULL where either code is NULL. Codes of two widths are \
-                   an error. In a join condition `hamming(a.code, b.code) <= k` is planned as a similarity join, over \
-                   `hamming_bands`.",
+                   A code is bytes of a fixed width, `FixedSizeBinary(n)`, or an integer; both codes must have the \
+                   same width. Returns Int64, from 0 to the number of bits; NULL where either code is NULL. Codes of \
+                   different widths are an error. In a join condition `hamming(a.code, b.code) <= k` is planned as a \
+                   similarity join, over `hamming_bands`.",
     syntax_example = "hamming(a, b)",
     sql_example = r#"```sql
 > SELECT hamming(5, 6) AS hamming;

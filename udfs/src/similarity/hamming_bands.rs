@@ -14,7 +14,10 @@ use crate::arguments::{Codes, coerce_code, constant_integer};
 /// `hamming_bands(code, k)`: bands of a code. Two codes that differ in at most `k` bits share one.
 #[user_doc(
     doc_section(label = "Similarity join"),
-    description = "The `k` + 1 bands of a code, as a set: the code is cut into `k` + 1 runs of bits, of which `k` different bits leave one as it is. So two codes with `hamming(a, b) <= k` share a band: `overlap(hamming_bands(a, k), hamming_bands(b, k)) >= 1`, which is how the similarity join finds them (Manku, Jain, Das Sarma 2007, section 3).\n\n\
+    description = "The `k` + 1 bands of a code, as a set: the code is cut into `k` + 1 runs of bits, and a change of \
+                   at most `k` bits leaves at least one run unchanged. So two codes with `hamming(a, b) <= k` share a \
+                   band: `overlap(hamming_bands(a, k), hamming_bands(b, k)) >= 1`. The similarity join finds them by \
+                   this condition (Manku, Jain, Das Sarma 2007, section 3).\n\n\
                    Returns `List<UInt64>`, ascending and distinct: a hash of each band and its place. NULL for NULL.",
     syntax_example = "hamming_bands(code, k)",
     sql_example = r#"```sql

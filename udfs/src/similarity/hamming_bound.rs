@@ -13,15 +13,17 @@ use crate::arguments::{constant, constant_above_zero, constant_integer};
 /// `hamming_bound(a, b, measure, threshold [, per_element])`: the most bits in which the codes of similar sets differ.
 #[user_doc(
     doc_section(label = "Similarity join"),
-    description = "The most bits in which the codes of two sets of `a` and `b` elements can differ where the sets have a similarity of \
-                   at least `threshold`, and each element sets at most `per_element` bits of a code: those of `bitmap` set one, those \
-                   of `bit_code` as many as the codebook says. So `hamming(x.code, y.code) <= hamming_bound(x.size, y.size, …)` is a \
-                   filter that loses no pair. It is `per_element` · (a + b − 2 o), where o is the fewest common elements with which the \
-                   similarity, computed and rounded as the function of its name does it, reaches the threshold; for Jaccard \
-                   `per_element` · ⌊(a + b)(1 − t)/(1 + t)⌋, or `per_element` less where that rounded number is odd and a + b even, or the other \
-                   way round.\n\n\
-                   Returns Int64, 0 or more; NULL where a size is NULL, and where no two sets of these sizes are so similar: then the \
-                   condition does not hold, either. A size below 0 or above 2147483647 is an error.",
+    description = "The most bits in which the codes of two sets of `a` and `b` elements can differ if the sets have a \
+                   similarity of at least `threshold` and each element sets at most `per_element` bits of a code. An \
+                   element sets one bit of a `bitmap`, and as many bits of a `bit_code` as the codebook says. So \
+                   `hamming(x.code, y.code) <= hamming_bound(x.size, y.size, …)` is a filter that loses no pair. The \
+                   bound is `per_element` · (a + b − 2 o), where o is the least number of common elements for which \
+                   the similarity, computed and rounded as by the function of its name, reaches the threshold. For \
+                   Jaccard, it is `per_element` · m with m = ⌊(a + b)(1 − t)/(1 + t)⌋, or `per_element` less if only \
+                   one of m and a + b is odd.\n\n\
+                   Returns Int64, 0 or more; NULL if a size is NULL, or if no two sets of these sizes can be so \
+                   similar, in which case the condition does not hold, either. A size below 0 or above 2147483647 is \
+                   an error.",
     syntax_example = "hamming_bound(a, b, measure, threshold [, per_element])",
     sql_example = r#"```sql
 > SELECT hamming_bound(30, 33, 'jaccard', 0.8) AS bitmaps, hamming_bound(30, 33, 'jaccard', 0.8, 2) AS two_bits_a_word;
@@ -31,13 +33,13 @@ use crate::arguments::{constant, constant_above_zero, constant_integer};
 | 7       | 14              |
 +---------+-----------------+
 ```"#,
-    argument(name = "a", description = "How many elements the first set has, a whole number."),
-    argument(name = "b", description = "How many elements the second set has."),
+    argument(name = "a", description = "The number of elements of the first set, a whole number."),
+    argument(name = "b", description = "The number of elements of the second set."),
     argument(name = "measure", description = "`jaccard`, `containment`, `overlap`, `dice` or `cosine`; a constant."),
     argument(name = "threshold", description = "The least similarity, above 0; a constant."),
     argument(
         name = "per_element",
-        description = "How many bits an element sets at most, from 1 to 256; 1 if left out; a constant."
+        description = "The most bits that an element sets, from 1 to 256; 1 if left out; a constant."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -13,9 +13,9 @@ use crate::arguments::{Sets, coerce_set, constant, constant_above_zero};
 /// `length_filter(a, b, measure, threshold)`: true if the sizes of two sets allow the similarity.
 #[user_doc(
     doc_section(label = "Similarity join"),
-    description = "Whether two sets of these sizes can have a similarity of at least `threshold` at all; for Jaccard, \
-                   whether the smaller has at least `threshold` times as many elements as the larger (PDC-MR section \
-                   4.2). A pair at exactly the ratio passes.\n\n\
+    description = "True if the sizes of two sets allow a similarity of at least `threshold`. For Jaccard, the smaller \
+                   set must have at least `threshold` times as many elements as the larger (PDC-MR section 4.2). A \
+                   pair at exactly this ratio passes.\n\n\
                    Returns Boolean; NULL where either set is NULL.",
     syntax_example = "length_filter(a, b, measure, threshold)",
     sql_example = r#"```sql

@@ -12,11 +12,12 @@ use crate::arguments::{Minhashes, coerce_minhashes};
 /// `minhash_jaccard(a, b)`: the Jaccard similarity of two sets, estimated from their minhashes.
 #[user_doc(
     doc_section(label = "Similarities"),
-    description = "The Jaccard similarity of two sets, estimated from their minhashes: the share of places in which the \
-                   two are equal (Broder 1997). With k places the estimate of a similarity of s has a standard error of \
-                   √(s (1 − s) / k), and a mean of s. `minhash` has to have made both, with one seed.\n\n\
-                   Returns Float64 from 0 to 1; NULL where either is NULL, has a NULL in it, or both are empty. Minhashes \
-                   of two lengths are an error. `overlap` of their `bands` finds candidates in a join.",
+    description = "The Jaccard similarity of two sets, estimated from their minhashes: the share of places in which \
+                   the two lists are equal (Broder 1997). With k places, the estimate of a similarity s has a mean of \
+                   s and a standard error of √(s (1 − s) / k). Both lists must come from `minhash` with the same \
+                   seed.\n\n\
+                   Returns Float64 from 0 to 1; NULL if either list is NULL or contains a NULL, or if both are empty. \
+                   Lists of different lengths are an error. In a join, `overlap` of their `bands` finds candidates.",
     syntax_example = "minhash_jaccard(a, b)",
     sql_example = r#"```sql
 > SELECT jaccard(a, b) AS jaccard, minhash_jaccard(minhash(a, 128), minhash(b, 128)) AS estimate

@@ -14,8 +14,11 @@ use crate::arguments::{Elements, as_index, coerce_set, is_set};
 /// `pack_set(set)`: a set as bytes, cheap to carry through a join.
 #[user_doc(
     doc_section(label = "Similarity join"),
-    description = "A set as bytes. Joins copy a list with all its elements for every row they give, but a binary view as a pointer, so the similarity join carries packed sets. The similarities and `length_filter` and `first_common_token` read packed sets as they read lists.\n\n\
-                   Returns BinaryView; NULL for NULL. A list that is no set (not ascending, repeats, NULL elements) is kept as it is.",
+    description = "A set as bytes. For each row that a join returns, it copies a list with all its elements, but a \
+                   binary view as a pointer, so the similarity join carries packed sets. The similarities, \
+                   `length_filter` and `first_common_token` read packed sets as they read lists.\n\n\
+                   Returns BinaryView; NULL for NULL. A list that is not a set (not ascending, repeats, NULL elements) \
+                   keeps its elements as they are.",
     syntax_example = "pack_set(set)",
     sql_example = r#"```sql
 > SELECT jaccard(pack_set([1, 2, 3]), pack_set([2, 3, 4])) AS jaccard;

@@ -15,9 +15,9 @@ use crate::arguments::{Sets, coerce_set, constant, constant_above_zero, set_type
     doc_section(label = "Similarity join"),
     description = "The first elements of a set, as many as are needed so that every set with a similarity of at least \
                    `threshold` shares one of them (the prefix filter; Chaudhuri, Ganti and Kaushik 2006). For \
-                   `containment` it is the prefix of the contained set; the containing one shows \
-                   `prefix_filter(set, 'overlap', 1)`, all it has.\n\n\
-                   Returns `List<UInt64>`; NULL for NULL, empty where no set can reach the threshold.",
+                   `containment`, it is the prefix of the contained set; the prefix of the containing set is \
+                   `prefix_filter(set, 'overlap', 1)`, all its elements.\n\n\
+                   Returns `List<UInt64>`; NULL for NULL, empty if no set can reach the threshold.",
     syntax_example = "prefix_filter(set, measure, threshold)",
     sql_example = r#"```sql
 > SELECT prefix_filter([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 'jaccard', 0.8) AS prefix;

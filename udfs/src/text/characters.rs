@@ -12,12 +12,13 @@ use crate::arguments::{coerce_text, tokens_type};
 /// `characters(text)`: the characters of a text.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The characters of a text in order, without white space: one token for each Unicode code point, so \
-                   that positions are those of `sentences`. Punctuation stays. Combining marks are characters of their \
-                   own; `normalize` joins them to their letters where Unicode has such a character. For Chinese, and \
-                   where words are misspelt or run together, shingles of characters find what shingles of words \
-                   miss.\n\n\
-                   Returns `List<Utf8View>`. NULL for NULL; the empty list for text without anything but white space.",
+    description = "The characters of a text in order, without white space: one token for each Unicode code point, the \
+                   unit in which `sentences` counts characters. Punctuation stays. Combining marks are separate \
+                   characters; `normalize` joins them to their letters where Unicode has such a character. For \
+                   Chinese, and where words are misspelt or run together, shingles of characters find what shingles of \
+                   words miss.\n\n\
+                   Returns `List<Utf8View>`. NULL for NULL; the empty list for a text that is empty or only white \
+                   space.",
     syntax_example = "characters(text)",
     sql_example = r#"```sql
 > SELECT characters(normalize('Ab 北京。')) AS characters;

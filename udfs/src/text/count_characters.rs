@@ -13,7 +13,7 @@ use crate::arguments::{coerce_text, text_array};
 /// `count_characters(text, byte_start, byte_end)`: the characters of a range of bytes.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "How many Unicode code points stand in a range of the bytes of a text, half open.\n\n\
+    description = "The number of Unicode code points in a half-open range of bytes of a text.\n\n\
                    Returns Int32; NULL if an argument is NULL. A range that lies outside the text, or begins or ends \
                    inside a character, is an error.",
     syntax_example = "count_characters(text, byte_start, byte_end)",

@@ -12,10 +12,10 @@ use crate::arguments::{coerce_text, tokens_type};
 /// `lines(text)`: the lines of a text.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The lines of a text in order, as they stand, empty ones, too. A line ends with a line feed, or a carriage \
-                   return and a line feed, and without them. For texts that are edited by lines, such as source code, logs and \
-                   drafts: of `multiset(lines(text))`, `containment` gives the share of the lines that another version \
-                   kept.\n\n\
+    description = "The lines of a text in order, unchanged, empty lines included. A line ends at a line feed, or at a \
+                   carriage return and a line feed, which are not part of it. Lines suit texts that are edited by \
+                   lines, such as source code, logs and drafts: over `multiset(lines(text))`, `containment` gives the \
+                   share of the lines that another version kept.\n\n\
                    Returns `List<Utf8View>`. NULL for NULL; the empty list for empty text.",
     syntax_example = "lines(text)",
     sql_example = r#"```sql

@@ -16,25 +16,28 @@ use crate::arguments::{coerce_text, constant_language, text_array};
 /// `normalize(text [, language])`: one spelling for texts that read the same.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "A text in one spelling, so that copies compare equal that differ in nothing a reader minds:\n\n\
+    description = "The text in one spelling, so that copies compare equal if they differ only in details that readers \
+                   ignore:\n\n\
                    | rule | before | after |\n\
                    | --- | --- | --- |\n\
                    | compatibility forms and composed characters are unified (NFKC) | `ﬁne Ａ１` | `fine a1` |\n\
-                   | case is folded, in no language in particular | `Straße ΣΊΣΥΦΟΣ` | `strasse σίσυφοσ` |\n\
+                   | case is folded, by the rules of no particular language | `Straße ΣΊΣΥΦΟΣ` | `strasse σίσυφοσ` |\n\
                    | in Turkish and Azerbaijani the dotless ı and the dotted i are two letters | `IĞDIR İZMİR` | \
                    `ığdır izmir` |\n\
-                   | control characters, soft hyphens, zero-width characters, bidirectional controls and all else that \
-                   Unicode says to ignore are removed | `co` U+00AD `op` | `coop` |\n\
-                   | a word that is broken by a hyphen (`-`, U+00AD, `¬`, `⸗`) at the end of a line, and goes on with a small letter, is whole | `exam-` line break `ple` | `example` |\n\
-                   | a run of white space, line breaks too, is one space; none stays at either end | `␣two` line break \
-                   `lines` | `two lines` |\n\
-                   | quotes, primes and acute accents are `\"` and `'`, dashes and hyphens `-`, ellipses `...` | `“it’s” \
-                   — «so»…` | `\"it's\" - \"so\"...` |\n\n\
+                   | control characters, soft hyphens, zero-width characters, bidirectional controls and all other \
+                   characters that Unicode declares ignorable are removed | `co` U+00AD `op` | `coop` |\n\
+                   | a word that a hyphen (`-`, U+00AD, `¬`, `⸗`) breaks at the end of a line is joined if it goes on \
+                   with a small letter | `exam-` line break `ple` | `example` |\n\
+                   | a run of white space, including line breaks, becomes one space; white space at either end is \
+                   removed | `␣two` line break `lines` | `two lines` |\n\
+                   | quotes, primes and acute accents become `\"` and `'`, dashes and hyphens `-`, ellipses `...` | \
+                   `“it’s” — «so»…` | `\"it's\" - \"so\"...` |\n\n\
                    All other punctuation stays; `words` leaves it out.\n\n\
-                   Only Turkish and Azerbaijani have a rule of their own: any other language gives what no language \
-                   gives. Without one `I` becomes `i`, and `İ` an `i` with a combining dot.\n\n\
-                   Returns Utf8View. `normalize(normalize(text))` is `normalize(text)`. NULL for NULL; the empty text \
-                   for the empty text. An error where the language is no code of two or three letters.",
+                   Only Turkish and Azerbaijani have a rule of their own: any other language gives the same result as \
+                   no language, in which `I` becomes `i`, and `İ` becomes an `i` with a combining dot.\n\n\
+                   Returns Utf8View. `normalize(normalize(text))` equals `normalize(text)`. NULL for NULL; the empty \
+                   text for the empty text. A language that is neither a code of two or three letters nor a tag that \
+                   begins with one is an error.",
     syntax_example = "normalize(text [, language])",
     sql_example = r#"```sql
 > SELECT normalize('  “Straße”  №１ … ') AS normalized;
@@ -47,8 +50,8 @@ use crate::arguments::{coerce_text, constant_language, text_array};
     argument(name = "text", description = "The text, of any width of Utf8."),
     argument(
         name = "language",
-        description = "The language of the text, by its ISO 639 code or a language tag: `tr`, `az`, `tr-TR`; none if left \
-                       out; a constant."
+        description = "The language of the text, as an ISO 639 code or a language tag: `tr`, `az`, `tr-TR`; none if \
+                       left out; a constant."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

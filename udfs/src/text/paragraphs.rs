@@ -15,11 +15,13 @@ use crate::arguments::{coerce_text, text_array};
 /// `paragraphs(text)`: the paragraphs of a text, and their places.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The paragraphs of a text in order: what blank lines part, lines with nothing but white space. A paragraph begins with \
-                   its first character that is no white space, and ends with its last one; what stands between two belongs to none.\n\n\
-                   Returns `List<Struct<paragraph Int32, char_start Int32, char_end Int32, byte_start Int32, byte_end Int32, text \
-                   Utf8View>>`: the ordinal, from 0, and the places in characters and in bytes, the end behind the last. NULL for NULL; the \
-                   empty list for a text of white space. A text of more than 2,147,483,647 bytes is an error.",
+    description = "The paragraphs of a text in order. They are separated by blank lines, which have nothing but white \
+                   space. A paragraph begins at its first character that is not white space and ends after its last \
+                   one; the white space between two paragraphs belongs to neither.\n\n\
+                   Returns `List<Struct<paragraph Int32, char_start Int32, char_end Int32, byte_start Int32, byte_end \
+                   Int32, text Utf8View>>`: the ordinal from 0, half-open offsets in characters and in bytes, and the \
+                   text between them. NULL for NULL; the empty list for a text that is empty or only white space. A \
+                   text of more than 2,147,483,647 bytes is an error.",
     syntax_example = "paragraphs(text)",
     sql_example = r#"```sql
 > SELECT p['paragraph'] AS paragraph, p['char_start'] AS char_start, p['text'] AS text

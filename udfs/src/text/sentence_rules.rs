@@ -49,8 +49,8 @@ pub fn sentence_rules() -> &'static [Rule] {
 const RULES: &[Rule] = &[
     Rule {
         name: "Unicode",
-        says: "Where no rule below speaks, UAX #29 decides: a sentence ends after a terminator of its script and the \
-               white space behind it, but not before a comma or a lower-case letter, and not inside a number.",
+        says: "If no rule below decides, UAX #29 decides: a sentence ends after a terminator of its script and the \
+               white space after it, but not before a comma or a lower-case letter, and not inside a number.",
         examples: &[
             ("It costs 3.14 euros. Version v1.2.3 is out!", &["It costs 3.14 euros.", "Version v1.2.3 is out!"]),
             ("ما اسمك؟ اسمي ليلى.", &["ما اسمك؟", "اسمي ليلى."]),
@@ -62,9 +62,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "closing and opening signs",
-        says: "Quotes, brackets, emphasis and footnote numbers that close after a terminator stay with the sentence \
-               they close; those that open stay with the one they open. A straight quote closes if an odd number of \
-               them stands before it in the paragraph, or white space after it.",
+        says: "Quotes, brackets, emphasis and footnote numbers that close after a terminator belong to the sentence \
+               that they close. Those that open belong to the sentence that they open. A straight quote closes if an \
+               odd number of straight quotes is before it in the paragraph, or white space is after it.",
         examples: &[
             ("他说：“你好。”然后走了。", &["他说：“你好。”", "然后走了。"]),
             ("他来了。“你好！”「再见。」", &["他来了。", "“你好！”", "「再见。」"]),
@@ -81,14 +81,14 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "no words",
-        says: "What has neither letter nor digit is no sentence: it belongs to the sentence before it or, at the \
-               beginning, to the one after it.",
+        says: "Text without letters and digits is no sentence of its own. It belongs to the sentence before it or, at \
+               the beginning, to the sentence after it.",
         examples: &[("* * *\n\nTitle\n=====\n\nText. ... !!!", &["* * *\n\nTitle\n=====", "Text. ... !!!"])],
         decide: None,
     },
     Rule {
         name: "blank line",
-        says: "A blank line, and U+2029, ends a sentence.",
+        says: "A blank line ends a sentence, and so does U+2029.",
         examples: &[
             ("A heading\n\nand text", &["A heading", "and text"]),
             ("See Dr.\r\n\r\nSmith", &["See Dr.", "Smith"]),
@@ -97,8 +97,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "line of signs",
-        says: "A line without letter or digit, such as an underline or an empty comment line, ends the sentence before \
-               it and itself.",
+        says: "A line without letters and digits, such as an underline or an empty comment line, ends the sentence \
+               before it. The line belongs to that sentence.",
         examples: &[
             ("The heading\n---\ngoes on", &["The heading\n---", "goes on"]),
             ("# one\n#\n# two", &["# one\n#", "# two"]),
@@ -107,10 +107,11 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "list item",
-        says: "A line that begins with a bullet, a list number or `#` begins a sentence. It does not where it looks \
-               like a wrapped line: the line before is full (over three quarters of the widest line of its paragraph, \
-               and that has 50 columns or more), ends without . : ; , ! ? and without `and` or `or`, and is no list \
-               item itself; or both begin with `*` or `#`, as in a comment, and a lower-case letter follows.",
+        says: "A line that begins with a bullet, a list number or `#` begins a sentence, unless it looks like a \
+               wrapped line. It does so if the line before is full (over three quarters of the widest line of its \
+               paragraph, and that has 50 columns or more), ends without . : ; , ! ? and without `and` or `or`, and is \
+               no list item itself. It also does so if the line before is such a full line, both lines begin with the \
+               same sign, `*` or `#`, as in a comment, and a lower-case letter follows.",
         examples: &[
             ("You need\n- milk\n- eggs", &["You need", "- milk", "- eggs"]),
             ("it applies if\n(a) you ask, or\n(b) they do", &["it applies if", "(a) you ask, or", "(b) they do"]),
@@ -129,8 +130,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "list number",
-        says: "A list number or letter goes with what it numbers: at the beginning of a sentence, or after : ; or a \
-               comma.",
+        says: "A list number or letter belongs to the text that it numbers. This holds at the beginning of a sentence, \
+               and after a colon, a semicolon or a comma.",
         examples: &[
             ("1. First item. 2. Second item.", &["1. First item.", "2. Second item."]),
             ("A. One. B. Two.", &["A. One.", "B. Two."]),
@@ -141,9 +142,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "line of an unwrapped paragraph",
-        says: "Where most of a paragraph stands in lines over 140 columns, its lines are not wrapped: a line break \
-               ends a sentence, unless a lower-case letter follows a line without terminator. (A paragraph is what \
-               stands between blank lines; a Chinese character is two columns wide.)",
+        says: "If most of a paragraph is in lines over 140 columns, its lines are not wrapped. Then a line break ends \
+               a sentence, unless the line has no terminator and a lower-case letter follows. (A paragraph is the text \
+               between blank lines; a Chinese character is two columns wide.)",
         examples: &[(
             "A title\nThis line is so long that nobody has wrapped it, since mail and program texts are wrapped at \
              seventy or eighty columns and few at more than one hundred and thirty\nThe next\nand more",
@@ -158,8 +159,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "reporting clause",
-        says: "In a text in one of the languages below, ! or ? ends no sentence before a verb of reporting in lower case, such \
-               as `sa` in Swedish, and neither does a Japanese quotation before と or って.",
+        says: "This rule is for texts in one of the languages below. ! or ? ends no sentence before a verb of \
+               reporting in lower case, such as `sa` in Swedish. A Japanese quotation ends no sentence before a \
+               particle of quotation such as と or って.",
         examples: &[
             ("– Kom nu! sa hon till honom. Han kom inte.", &["– Kom nu! sa hon till honom.", "Han kom inte."]),
             ("「来い！」と彼は言った。「いやだ。」", &["「来い！」と彼は言った。", "「いやだ。」"]),
@@ -168,10 +170,10 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "ordinal number",
-        says: "In a text in a language that writes ordinals with a full stop: a number of up to three digits, or a Roman one, \
-               ends no sentence before a month or another word of the language's list; neither does it after an article \
-               or preposition of the list (German: der, am, vom, zum, …), unless a word follows that often begins a \
-               sentence. The day and the month of a date in numbers end none.",
+        says: "This rule is for texts in a language that writes ordinals with a full stop. A number of up to three \
+               digits, or a Roman number, ends no sentence before a month or another word of the language's list. It \
+               also ends none after an article or preposition of the list (German: der, am, vom, zum, …), unless a \
+               word follows that often begins a sentence. The day and the month of a date in numbers end no sentence.",
         examples: &[
             (
                 "Der 2. Weltkrieg war am 8. Mai zu Ende. Es gab viele, nämlich 12. Danach kam keiner.",
@@ -186,9 +188,10 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "abbreviations of a language",
-        says: "The abbreviations of the text's language, with or without white space inside: some end no sentence (`z. B.`), \
-               some none before a number (`núm.`), some end one only before a word that often begins one (`v. Chr.`), and \
-               some before any capital (`usw.`). Before a lower-case letter none does.",
+        says: "The abbreviations of the text's language, with or without white space inside, are of four kinds. Some \
+               end no sentence (`z. B.`), some end none before a number (`núm.`), some end one only before a word that \
+               often begins a sentence (`v. Chr.`), and some end one before any capital (`usw.`). Before a lower-case \
+               letter no abbreviation ends a sentence.",
         examples: &[
             (
                 "Das ist z. B. Eisen. Es gibt noch Zinn usw. Kupfer ist nicht dabei.",
@@ -203,9 +206,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "no abbreviation in this language",
-        says: "A word that is an abbreviation in English only, such as `est` in a French text, ends a sentence before a \
-               capital or digit, and so does a single capital before a word that often begins a sentence in the text's \
-               language, unless that is also a part of surnames (`de`, `la`).",
+        says: "A word that is an abbreviation in English only, such as `est` in a French text, ends a sentence before \
+               a capital or a digit. A single capital ends a sentence before a word that often begins a sentence in \
+               the text's language, unless that word is also a part of surnames (`de`, `la`).",
         examples: &[
             ("Je ne sais pas où il est. Marie le sait.", &["Je ne sais pas où il est.", "Marie le sait."]),
             (
@@ -217,8 +220,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "ellipsis",
-        says: "Two or more full stops, or …, end a sentence before a capital, but not before a lower-case letter or \
-               digit, nor between letters without case.",
+        says: "Two or more full stops, or …, end a sentence before a capital. They end none before a lower-case letter \
+               or a digit, and none between letters without case.",
         examples: &[
             ("Well… I think. So... what", &["Well…", "I think.", "So... what"]),
             ("And so on…The end", &["And so on…", "The end"]),
@@ -229,9 +232,10 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "no space",
-        says: "Without white space behind it, . ! or ? ends a sentence only before a capitalized word and after a \
-               lower-case word of two letters or more, a digit (! ?) or a closing sign, or before a letter without \
-               case; never inside a URL, an e-mail address, a path or a dotted name.",
+        says: "Without white space after it, . ! or ? ends a sentence in two places only. One is before a capitalized \
+               word, after a lower-case word of two letters or more, a digit (! ?) or a closing sign. The other is \
+               before a letter without case. None of them ends a sentence inside a URL, an e-mail address, a path \
+               or a dotted name.",
         examples: &[
             ("This is the end.The next begins?Yes.No.", &["This is the end.", "The next begins?", "Yes.", "No."]),
             (
@@ -247,7 +251,8 @@ const RULES: &[Rule] = &[
     Rule {
         name: "number follows",
         says: "No., Nr., Fig., Eq., Vol., Ch., Sec., Art., p., pp., approx. and the like end no sentence before a \
-               digit; Fig., Eq., Vol., Ch., Sec., Art. and their like neither before a single capital or a Roman number.",
+               digit. Fig., Eq., Vol., Ch., Sec., Art. and the like also end none before a single capital or a Roman \
+               number.",
         examples: &[
             ("See No. 5 and pp. 3 of it. No. I do not.", &["See No. 5 and pp. 3 of it.", "No.", "I do not."]),
             ("As in Fig. B and Vol. IV of it.", &["As in Fig. B and Vol. IV of it."]),
@@ -256,8 +261,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "titles and the like",
-        says: "Dr., Mr., Mrs., Prof., Gen. and other titles with a capital, and e.g., i.e., cf., vs., viz., z.B., \
-               d.h., end no sentence.",
+        says: "Titles with a capital end no sentence: Dr., Mr., Mrs., Prof., Gen. and others. The same holds for e.g., \
+               i.e., cf., vs., viz., z.B. and d.h.",
         examples: &[
             ("Dr. Who met Prof. No.", &["Dr. Who met Prof. No."]),
             ("Fruit, e.g. The Apple, cf. Smith.", &["Fruit, e.g. The Apple, cf. Smith."]),
@@ -268,8 +273,8 @@ const RULES: &[Rule] = &[
     Rule {
         name: "abbreviations",
         says: "Inc., Ltd., Co., Jr., St., al., months and the like, and letters with full stops (U.S., Ph.D., a.m.), \
-               end a sentence only before a capitalized word that often begins one (The, In, He, However, …). After \
-               etc. any capital begins a sentence.",
+               end a sentence only before a capitalized word that often begins a sentence (The, In, He, However, …). \
+               After etc. any capital begins a sentence.",
         examples: &[
             ("The U.S. Army left St. Louis on Jan. 5.", &["The U.S. Army left St. Louis on Jan. 5."]),
             (
@@ -287,8 +292,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "initials",
-        says: "A single capital with a full stop ends no sentence before a capital, unless a word follows that often \
-               begins a sentence, or the capital is I after a lower-case word.",
+        says: "A single capital with a full stop ends no sentence before a capital. There are two exceptions: a word \
+               follows that often begins a sentence, or the single capital is I after a lower-case word.",
         examples: &[
             ("J. R. R. Tolkien and A. A. Milne wrote.", &["J. R. R. Tolkien and A. A. Milne wrote."]),
             ("This is plan B. The next is C.", &["This is plan B.", "The next is C."]),
@@ -304,8 +309,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "brackets in a sentence",
-        says: "A terminator inside a bracket or book title ends no sentence that has begun before the bracket, where \
-               a letter without case follows.",
+        says: "A terminator inside a bracket or a book title ends no sentence if the sentence began before the bracket \
+               and a letter without case follows.",
         examples: &[
             ("他（真的吗？）走了。好。", &["他（真的吗？）走了。", "好。"]),
             ("我读《你好吗？》这本书。", &["我读《你好吗？》这本书。"]),
@@ -315,8 +320,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "lower case",
-        says: "A full stop ends no sentence before a lower-case letter, but it does after a plain word: four letters or \
-               more, all in lower case, no known abbreviation. The same holds before a digit.",
+        says: "A full stop ends no sentence before a lower-case letter. But after a plain word it ends one before a \
+               lower-case letter, and also before a digit. A plain word has four letters or more, all in lower case, \
+               and is no known abbreviation.",
         examples: &[
             ("approx. ten and ed. by him", &["approx. ten and ed. by him"]),
             ("i like it here. thanks a lot", &["i like it here.", "thanks a lot"]),
@@ -327,8 +333,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "short line",
-        says: "A line break without terminator ends a sentence if the line and the next word together would have \
-               filled at most half of the widest line of the paragraph, and the next word has no lower-case initial.",
+        says: "A line break without terminator ends a sentence if the next word does not begin with a lower-case \
+               letter, and the line and that word together would have filled at most half of the widest line of the \
+               paragraph.",
         examples: &[(
             "ABSTRACT\nThis text is about something that takes a while\nto tell",
             &["ABSTRACT", "This text is about something that takes a while\nto tell"],

@@ -14,13 +14,14 @@ use crate::arguments::{coerce_text, constant, keep_constants, text_array};
 /// `sentences(text [, language])`: the sentences of a text and their places.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The sentences of a text in order, and where they are: UAX #29 as ICU has it, with rules of ibid's own \
-                   for abbreviations, initials, numbers, addresses, quotes, lists, headings, wrapped lines and Chinese \
-                   punctuation (each with examples in `sentence_rules.rs`). Outside of the sentences there is nothing \
-                   but white space.\n\n\
-                   Some languages have rules of their own for abbreviations, ordinals and reporting clauses. Left out or \
-                   `auto`, the language of each text is detected from its frequent words and its script: a text that is \
-                   short, mixed or in another language has the rules that all texts have.\n\n\
+    description = "The sentences of a text in order, with their places. They are split by UAX #29 as ICU implements \
+                   it, and by ibid's own rules for abbreviations, initials, numbers, addresses, quotes, lists, \
+                   headings, wrapped lines and Chinese punctuation (each with examples in `sentence_rules.rs`). Only \
+                   white space lies outside of the sentences.\n\n\
+                   Some languages have their own rules for abbreviations, ordinals and reporting clauses. If \
+                   `language` is left out or `auto`, the language of each text is detected from its frequent words and \
+                   its script. A text that is short, mixed or in another language gets only the rules that apply to \
+                   all texts.\n\n\
                    | code | language | code | language |\n\
                    | --- | --- | --- | --- |\n\
                    | `da` | Danish | `nl` | Dutch |\n\
@@ -29,12 +30,12 @@ use crate::arguments::{coerce_text, constant, keep_constants, text_array};
                    | `fr` | French | `pt` | Portuguese |\n\
                    | `it` | Italian | `ru` | Russian |\n\
                    | `ja` | Japanese | `sv` | Swedish |\n\n\
-                   Returns `List<Struct<sent Int32, char_start Int32, char_end Int32, byte_start Int32, byte_end Int32, \
-                   text Utf8View>>`: the ordinal from 0, half-open offsets into the text as given in characters \
-                   (Unicode code points) and in bytes of UTF-8, and the text between them without white space at either \
-                   end, which is shared with the argument. NULL for NULL; the empty list for text without anything but \
-                   white space. A text of 2 GiB or more is an error, and so is a language that is NULL, a column, or none of \
-                   these.",
+                   Returns `List<Struct<sent Int32, char_start Int32, char_end Int32, byte_start Int32, byte_end \
+                   Int32, text Utf8View>>`: the ordinal from 0, half-open offsets into the given text in characters \
+                   (Unicode code points) and in bytes of UTF-8, and the text between them. This text has no white \
+                   space at either end, and shares the memory of the argument. NULL for NULL; the empty list for a \
+                   text that is empty or only white space. A text of 2 GiB or more is an error, and so is a language \
+                   that is NULL, a column, or not one of those that `language` accepts.",
     syntax_example = "sentences(text [, language])",
     sql_example = r#"```sql
 > SELECT s['sent'] AS sent, s['char_start'] AS char_start, s['char_end'] AS char_end, s['text'] AS text
@@ -50,8 +51,9 @@ use crate::arguments::{coerce_text, constant, keep_constants, text_array};
     argument(name = "text", description = "The text, of any width of Utf8."),
     argument(
         name = "language",
-        description = "The language of the texts, Utf8, by its ISO 639 code or a language tag: `de`, `de-AT`; `auto`, which \
-                       is the default, to detect it; `en` or `zh` for the rules that all texts have; a constant."
+        description = "The language of the texts, Utf8, as an ISO 639 code or a language tag: `de`, `de-AT`; `auto`, \
+                       the default, detects it; `en` and `zh` select only the rules that apply to all texts; a \
+                       constant."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -17,11 +17,11 @@ const LANGUAGES: [&str; 14] = ["da", "de", "en", "es", "fi", "fr", "hu", "it", "
 /// `stop_words(language)`: the words that a language uses in any text.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The words of a language that tell nothing of what a text is about, such as articles, pronouns and \
-                   prepositions, to hand to `without_tokens`. The lists are those of the Snowball project (BSD licence) as \
-                   NLTK keeps them. They are short, the Turkish one above all, which is without *bir*: `array_concat` adds \
-                   words of your own. For other languages give `without_tokens` a list of your own, or what \
-                   `frequent_tokens` finds in the corpus.\n\n\
+    description = "The stop words of a language, for `without_tokens`: words that say nothing about the topic of a \
+                   text, such as articles, pronouns and prepositions. The lists are those of the Snowball project (BSD \
+                   licence) as NLTK has them. They are short, above all the Turkish one, which lacks *bir*; \
+                   `array_concat` adds words of your own. For other languages give `without_tokens` a list of your \
+                   own, or the words that `frequent_tokens` finds in the corpus.\n\n\
                    | code | language | code | language |\n\
                    | --- | --- | --- | --- |\n\
                    | `da` | Danish | `it` | Italian |\n\
@@ -32,7 +32,7 @@ const LANGUAGES: [&str; 14] = ["da", "de", "en", "es", "fi", "fr", "hu", "it", "
                    | `fr` | French | `sv` | Swedish |\n\
                    | `hu` | Hungarian | `tr` | Turkish |\n\n\
                    Returns `List<Utf8View>`, a constant: the words as `words(normalize(text, language))` gives them, \
-                   distinct and in code point order. An error for any other language.",
+                   distinct and in code point order. Any other language is an error.",
     syntax_example = "stop_words(language)",
     sql_example = r#"```sql
 > SELECT without_tokens(words(normalize('Kitap ve defter ÇOK güzel', 'tr')), stop_words('tr')) AS left_over;
@@ -44,7 +44,7 @@ const LANGUAGES: [&str; 14] = ["da", "de", "en", "es", "fi", "fr", "hu", "it", "
 ```"#,
     argument(
         name = "language",
-        description = "The language, by its ISO 639 code or a language tag: `tr`, `tr-TR`; a constant."
+        description = "The language, as an ISO 639 code or a language tag: `tr`, `tr-TR`; a constant."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

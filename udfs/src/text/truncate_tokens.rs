@@ -13,12 +13,12 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, tokens_type};
 /// `truncate_tokens(tokens, n)`: the first characters of each token.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The first `n` characters of each token, in order: the stemmer of those who have none, as words of one \
-                   stem mostly begin alike. CODET section 4 cuts Turkish words to five. Characters are Unicode code points, \
-                   as in `characters`; `normalize` joins combining marks to their letters where Unicode has such a \
-                   character.\n\n\
-                   Returns `List<Utf8View>`, which shares its text with the argument; tokens that become equal stay. NULL \
-                   for NULL; the empty list for an empty list; NULL tokens are left out.",
+    description = "The first `n` characters of each token, in order: a substitute for a stemmer, since words of one \
+                   stem mostly begin alike. CODET section 4 cuts Turkish words to five characters. Characters are \
+                   Unicode code points, as in `characters`; `normalize` joins combining marks to their letters where \
+                   Unicode has such a character.\n\n\
+                   Returns `List<Utf8View>`, which shares the memory of the argument; tokens that become equal all \
+                   stay. NULL for NULL; the empty list for an empty list; NULL tokens are left out.",
     syntax_example = "truncate_tokens(tokens, n)",
     sql_example = r#"```sql
 > SELECT truncate_tokens(words('kitaplarımızdan kitaplar ve'), 5) AS stems;
@@ -29,7 +29,7 @@ use crate::arguments::{Tokens, coerce_tokens, constant_count, tokens_type};
 +--------------------+
 ```"#,
     argument(name = "tokens", description = "The tokens, `List<Utf8>`, as `words` gives them."),
-    argument(name = "n", description = "How many characters of a token to keep, from 1 to 65535; a constant.")
+    argument(name = "n", description = "The number of characters of a token to keep, from 1 to 65535; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TruncateTokens {

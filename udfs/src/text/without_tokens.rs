@@ -14,10 +14,10 @@ use crate::arguments::{Tokens, coerce_tokens, constant, keep_constants, tokens_t
 /// `without_tokens(tokens, stop_words)`: the tokens that are not in a list.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The tokens in order without those of a list, such as the commonest words of a corpus as \
-                   `frequent_tokens` gives them, or those of a language, `stop_words`.\n\n\
-                   Returns `List<Utf8View>`, which shares its text with the argument. NULL for NULL; the empty list \
-                   where nothing is left; NULL tokens are left out.",
+    description = "The tokens in order, without the tokens of a list, such as the commonest words of a corpus \
+                   (`frequent_tokens`) or the stop words of a language (`stop_words`).\n\n\
+                   Returns `List<Utf8View>`, which shares the memory of the argument. NULL for NULL; the empty list if \
+                   nothing is left; NULL tokens are left out.",
     syntax_example = "without_tokens(tokens, stop_words)",
     sql_example = r#"```sql
 > SELECT without_tokens(words('the end of the world'), ['the', 'of']) AS left_over;

@@ -13,12 +13,13 @@ use crate::arguments::{coerce_text, tokens_type};
 /// `words(text)`: the words of a text.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The words of a text in order, as they stand there: the segments of UAX #29 that have a letter or a \
-                   digit, so that punctuation and symbols are left out. Chinese and Japanese words are found with ICU's \
-                   dictionary; Thai, Lao, Khmer and Burmese ones with its models. A word that is broken at the end of a line by a hyphen (`-`, U+00AD, `¬`, `⸗`), and goes on with a small letter, is one word. `words(normalize(text))` has the \
-                   words in one spelling.\n\n\
-                   Returns `List<Utf8View>`, which shares the text with the argument. NULL for NULL; the empty list for \
-                   text without words.",
+    description = "The words of a text in order, spelled as in the text. A word is a segment of UAX #29 that has a \
+                   letter or a digit, so punctuation and symbols are left out. Chinese and Japanese words are found \
+                   with ICU's dictionary; Thai, Lao, Khmer and Burmese ones with its models. A word that a hyphen \
+                   (`-`, U+00AD, `¬`, `⸗`) breaks at the end of a line is one word if it goes on with a small letter. \
+                   `words(normalize(text))` has the words in one spelling.\n\n\
+                   Returns `List<Utf8View>`, which shares the memory of the argument. NULL for NULL; the empty list \
+                   for a text without words.",
     syntax_example = "words(text)",
     sql_example = r#"```sql
 > SELECT words('It''s 3.14, isn''t it? 我们在北京。') AS words;

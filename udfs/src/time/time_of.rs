@@ -16,13 +16,18 @@ use crate::arguments::{is_text, text_array};
 /// `time_of(value)`: a time in whatever form it is given.
 #[user_doc(
     doc_section(label = "Times"),
-    description = "A time, as seconds since 1970-01-01T00:00:00Z, of a date, a timestamp, a number, or text that is one of them, and the form in which it was given:\n\n\
-                   * `year`: a whole number of up to four digits, as a number or as text, such as 1789, `0476` and −44, the first second of that year. Years are those of the Gregorian calendar, carried back; the year 0 is 1 BC.\n\
+    description = "A time as seconds since 1970-01-01T00:00:00Z, and the form in which it was given. The argument is a \
+                   date, a timestamp, a number, or text that holds one of these. The forms are:\n\n\
+                   * `year`: a whole number of up to four digits, as a number or as text, such as 1789, `0476` and \
+                   −44; the time is the first second of that year. Years are those of the proleptic Gregorian \
+                   calendar; the year 0 is 1 BC.\n\
                    * `month`: `1789-07`, `1789/07`.\n\
-                   * `day`: a date, `1789-07-14`, `1789/7/14`, `-0044-03-15`, or a whole number of eight digits that is one, 17890714, from 1000 on.\n\
-                   * `time`: a timestamp, or an ISO 8601 time as in RFC 3339, such as `2024-01-31T12:00:00Z` or `2024-01-31 12:00:00+01:00`; in UTC where it names no zone.\n\
-                   * `seconds`: any other number, up to 9e12 on either side of 0.\n\n\
-                   Returns `Struct<seconds: Float64, form: Utf8View>`. NULL for NULL and for what is none of these.",
+                   * `day`: a date such as `1789-07-14`, `1789/7/14` or `-0044-03-15`, or a whole number of eight \
+                   digits that is a date from the year 1000 on, such as 17890714.\n\
+                   * `time`: a timestamp, or an ISO 8601 time as in RFC 3339, such as `2024-01-31T12:00:00Z` or \
+                   `2024-01-31 12:00:00+01:00`; a time without a zone is in UTC.\n\
+                   * `seconds`: any other number from −9e12 to 9e12.\n\n\
+                   Returns `Struct<seconds: Float64, form: Utf8View>`. NULL for NULL and for any other value.",
     syntax_example = "time_of(value)",
     sql_example = r#"```sql
 > SELECT text, time_of(text)['seconds'] AS seconds, time_of(text)['form'] AS form
