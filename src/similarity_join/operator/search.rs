@@ -385,6 +385,18 @@ mod tests {
         assert_eq!(count_common(&[1, 2, 3, 4], &[2, 4, 6], 3), None);
     }
 
+    /// Regression: one task compared all sets of a frequent element with each other.
+    #[test]
+    fn the_pairs_of_a_large_group_are_spread_over_tasks() {
+        for right in [4000, 2000] {
+            let groups = vec![Group { rank: 0, start: 0, right, end: 4000 }];
+            let mut index = Index::without_groups(None);
+            index.parts = vec![Part { groups, sets: (0..4000).collect(), sizes: vec![2; 4000], ..Part::default() }];
+            let tasks = tasks(&Sets::default(), &index);
+            assert!(tasks.len() > 2, "{tasks:?}");
+        }
+    }
+
     #[test]
     fn lists_meet_before_a_rank_or_at_it() {
         assert!(meet_before(&[1, 3, 5], &[2, 3, 5], 5));
