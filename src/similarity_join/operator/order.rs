@@ -168,11 +168,8 @@ pub(super) fn rank(class: u8, hash: u64) -> u32 {
 /// Returns the least number of rows that have an element of a rank, by its class.
 pub(super) fn least_count(rank: u32) -> usize {
     // The inverse of `class`, with the third roots of 2 and 4 in thousandths.
-    let class = rank >> HASH_BITS;
-    match class {
-        0 => 1,
-        _ => ([1000, 1260, 1588][(class + 2) as usize % 3] << ((class + 2) / 3)) / 1000,
-    }
+    let thirds = (rank >> HASH_BITS) + 2;
+    if thirds == 2 { 1 } else { ([1000, 1260, 1588][thirds as usize % 3] << (thirds / 3)) / 1000 }
 }
 
 /// Returns the number of the counter of an element with a key. `counters`, the number of counters, is a power of two.
