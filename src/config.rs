@@ -85,8 +85,9 @@ config_namespace! {
         /// `EXPLAIN` shows the number of candidates of the operator that is estimated from them. 0 reads none.
         pub sample_rows: usize, default = 1024
 
-        /// The strategy `distributed` cuts the rows of a frequent element into blocks of about this many rows, so that several
-        /// tasks compare them, each a pair of blocks. 0 leaves them to one task. The rows are the same.
+        /// The strategy `distributed` cuts the rows of a frequent element into blocks, so that several tasks compare them,
+        /// each a pair of blocks. A block has about this many rows, or more if there are enough blocks for all tasks. 0
+        /// leaves the rows to one task. The rows are the same.
         pub split_rows: usize, default = 32768
 
         /// The filters of the operator, which reduce comparisons.

@@ -29,7 +29,7 @@ use super::places::{Origin, Places};
 use super::prefix::Prefix;
 use crate::plan_properties::plan_properties;
 
-/// Operator that outputs each row of an input once for each share of the ranks that it shows, with its set and its
+/// Operator that outputs each row of an input once for each share in which it is compared, with its set and its
 /// prefix. Rows with equal values in the column `share` belong together.
 #[derive(Debug)]
 pub(in crate::similarity_join) struct DealExec {

@@ -22,7 +22,8 @@ pub(crate) struct Index {
     pub(super) counting: Option<Counting>,
 }
 
-/// One of several shares of the ranks. Each share is joined by itself if memory does not suffice for all.
+/// One of several shares of the places where sets are compared. Each share is joined by itself if memory does not suffice
+/// for all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
     pub(super) number: usize,
@@ -199,7 +200,8 @@ impl Index {
     /// Finds the groups among postings.
     fn group(&self, sets: &Sets, filters: &FilterOptions, mut postings: Vec<Postings>) -> Part {
         let mut part = Part::default();
-        let mut whole: Vec<_> = postings.iter_mut().flat_map(|postings| std::mem::take(&mut postings.whole)).collect();
+        let mut whole = Vec::with_capacity(postings.iter().map(|postings| postings.whole.len()).sum());
+        postings.iter_mut().for_each(|postings| whole.append(&mut postings.whole));
         whole.sort_unstable();
         let right_from = u32::try_from(sets.right).unwrap_or(u32::MAX);
         for group in whole.chunk_by(|a, b| rank_of(*a) == rank_of(*b)) {
@@ -210,7 +212,8 @@ impl Index {
             }
         }
         drop(whole);
-        let mut split: Vec<_> = postings.into_iter().flat_map(|postings| postings.split).collect();
+        let mut split = Vec::with_capacity(postings.iter().map(|postings| postings.split.len()).sum());
+        postings.iter_mut().for_each(|postings| split.append(&mut postings.split));
         split.sort_unstable();
         for group in split.chunk_by(|a, b| a.0 >> 1 == b.0 >> 1) {
             let blocks = group[0].0;

@@ -165,8 +165,9 @@ pub(super) fn rank(class: u8, hash: u64) -> u32 {
     u32::from(class) << HASH_BITS | narrow_u64(hash & ((1 << HASH_BITS) - 1))
 }
 
-/// Returns the least number of rows that have an element of a rank, by its class.
-pub(super) fn least_count(rank: u32) -> usize {
+/// Returns about how many rows have an element of a rank, rounded down to its class: the count of a counter, which other
+/// elements may share, up to 3.3 million.
+pub(super) fn count_of(rank: u32) -> usize {
     // The inverse of `class`, with the third roots of 2 and 4 in thousandths.
     let thirds = (rank >> HASH_BITS) + 2;
     if thirds == 2 { 1 } else { ([1000, 1260, 1588][thirds as usize % 3] << (thirds / 3)) / 1000 }
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(class), [0, 0, 1, 2, 4, 4, 5, 6, 7]);
         assert_eq!(class(u32::MAX), 63);
         assert!((1..100_000).all(|count| class(count) <= class(count + 1)));
-        let least = |class| u32::try_from(least_count(rank(class, 0))).unwrap();
+        let least = |class| u32::try_from(count_of(rank(class, 0))).unwrap();
         assert!((1..=63).all(|of| class(least(of) + 1) >= of && class(least(of)) <= of), "rounded down by one at most");
     }
 }

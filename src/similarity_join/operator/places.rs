@@ -1,12 +1,12 @@
 use super::condition::Condition;
 use super::index::PARTS;
-use super::order::{least_count, mix};
+use super::order::{count_of, mix};
 
 /// The places where the sets that show a rank are compared: one, or one for each pair of the blocks that the sets of a frequent
 /// rank are cut into, so that several shares of a [distributed](super::dealt) join compare them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Places {
-    /// The number of rows that a block should have; 0 if no rank is cut into blocks.
+    /// The number of rows that a block has at least, about; 0 if no rank is cut into blocks.
     split_rows: usize,
     most_blocks: u8,
     /// True if the places of two blocks are one, whichever of the two a set of the left input is in.
@@ -87,7 +87,7 @@ impl Places {
         if self.split_rows == 0 {
             return 1;
         }
-        let wanted = least_count(rank).div_ceil(self.split_rows);
+        let wanted = count_of(rank).div_ceil(self.split_rows);
         u8::try_from(wanted).unwrap_or(u8::MAX).clamp(1, self.most_blocks)
     }
 
