@@ -262,7 +262,7 @@ fn what_stays_is_handed_on_in_the_form_that_is_asked_for() {
         ]
     );
     let said = place.fails(1, "dedup clean/kept --id-column url --annotate -o again");
-    assert!(said.contains("have a column is_kept already"), "{said}");
+    assert!(said.contains("already have a column is_kept"), "{said}");
     place.ok("dedup a.jsonl --id-column url --unit sentence --by exact --annotate -o pieces");
     let cuts = place.sql("SELECT url, is_kept, cuts[1]['kept_id'] AS kept, cuts[1]['char_end'] AS char_end FROM 'pieces/kept/*' WHERE n = 3");
     assert_eq!(cuts, [json!({"url": "u3", "is_kept": false, "kept": "u2", "char_end": 50})]);
@@ -294,7 +294,7 @@ fn what_goes_by_hashing_is_verified_and_what_was_missed_is_said() {
     assert_eq!(rows(&place, "one", "removed").len(), exact);
     assert_eq!(place.read("one/removed.parquet"), place.read("two/removed.parquet"));
     let error = place.fails(1, "dedup made.jsonl --by containment --method lsh -o wrong");
-    assert!(error.contains("--method lsh is for --by jaccard"), "{error}");
+    assert!(error.contains("--method lsh needs --by jaccard"), "{error}");
     let error = place.fails(1, "dedup made.jsonl --bands 2 -o wrong");
     assert!(error.contains("--bands has no effect here"), "{error}");
 }
