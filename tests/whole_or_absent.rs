@@ -1,4 +1,4 @@
-//! Whatever happens to a run, the old result stays, or the complete new one replaces it.
+//! Results of runs that fail, are killed or run at once: the old result stays, or the complete new one replaces it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};

@@ -77,7 +77,7 @@ pub(super) struct Clusters {
     /// The most pairs of places to count for pairs of documents; a run that would count more is refused before it does
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
-    /// How many of the largest clusters, and of the pairs of documents that share most, to print
+    /// Number of the largest clusters, and of the pairs of documents that share most, to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: u16,
     /// Print the SQL that would run, and do not run it

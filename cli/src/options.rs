@@ -49,7 +49,7 @@ pub(super) struct InputOptions {
     /// The character before a quote within quotes in CSV [default: another quote]
     #[arg(long, value_name = "SIGN", value_parser = sign_of)]
     escape: Option<u8>,
-    /// What to do with a bad record
+    /// Treatment of bad records
     #[arg(long, value_enum, default_value_t = OnError::Fail)]
     on_error: OnError,
     /// Where to put bad records, as JSON lines, with --on-error quarantine
@@ -70,7 +70,7 @@ pub(super) struct InputOptions {
     /// Leave out the disambiguation pages of MediaWiki dumps
     #[arg(long)]
     skip_disambiguation: bool,
-    /// What to do with text beside the main content of HTML pages: navigation, side bars, banners, footers
+    /// Treatment of text beside the main content of HTML pages: navigation, side bars, banners, footers
     #[arg(long, value_enum, default_value_t = BoilerplateChoice::Keep)]
     boilerplate: BoilerplateChoice,
 }

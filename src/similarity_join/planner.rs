@@ -187,17 +187,17 @@ impl PlanSimilarityJoin for Distributed {
         } else {
             UnionExec::try_new(vec![count(&join.left)?, count(&join.right)?])?
         };
-        let split_rows = join.options.split_rows;
         let order = Arc::new(ElementOrderExec::new(counts));
-        let condition = Arc::new(Condition { split_rows, ..join.condition() });
+        let condition = Condition { split_rows: join.options.split_rows, ..join.condition() };
+        let shared = Arc::new(condition.clone());
         let dealt = |input: &Input, is_left| {
             let which = (is_left, join.is_read_once);
-            DealExec::new(input.clone(), Arc::clone(&order) as _, Arc::clone(&condition), which, shares).into_input()
+            DealExec::new(input.clone(), Arc::clone(&order) as _, Arc::clone(&shared), which, shares).into_input()
         };
         let columns = |input: &Input| input.plan.schema().fields().len();
         let right = (!join.is_read_once).then(|| dealt(&join.right, false));
-        let (condition, filter) = (Condition { split_rows, ..join.condition() }, join.filter.clone());
-        let exec = SimilarityJoinExec::try_new(condition, dealt(&join.left, true), right, filter, JoinType::Inner)?;
+        let (left, filter) = (dealt(&join.left, true), join.filter.clone());
+        let exec = SimilarityJoinExec::try_new(condition, left, right, filter, JoinType::Inner)?;
         Ok(Some(Arc::new(exec.of_dealt(shares, columns(&join.left), columns(&join.right))?)))
     }
 }

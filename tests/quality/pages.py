@@ -10,10 +10,13 @@ that of the pairs whose similarity reaches a threshold.
 """
 import argparse
 import bisect
+import functools
 import json
 import subprocess
 import tempfile
 from pathlib import Path
+
+from plant import download, find_deb
 
 SITES = {"clang": ("clang-14-doc", "clang-16-doc"), "llvm": ("llvm-14-doc", "llvm-16-doc")}
 NEGATIVES = 3
@@ -24,12 +27,13 @@ def folder_of(package, debs):
     """The pages of a package."""
     folder = debs / package
     if not folder.exists():
-        if not list(debs.glob(f"{package}_*.deb")):
-            subprocess.run(["apt-get", "-q", "download", package], cwd=debs, check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["dpkg-deb", "-x", next(debs.glob(f"{package}_*.deb")), folder], check=True)
+        download([package], debs)
+        subprocess.run(["dpkg-deb", "-x", find_deb(debs, package), folder], check=True)
     return folder
 
 
+# The labels take those of the first signature of both sites.
+@functools.lru_cache(maxsize=len(SITES))
 def similarities(ibid, old, new, signature):
     """The similarity of each two pages that have one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +77,6 @@ def main():
     signatures = ["shingles:1", "shingles:2", "shingles:3", "shingles:5"]
     parser.add_argument("--signature", nargs="+", default=signatures)
     args = parser.parse_args()
-    args.debs.mkdir(parents=True, exist_ok=True)
     columns = ["AUC", *(f"F1 from {threshold}" for threshold in THRESHOLDS)]
     columns = [f"{site}: {column}" for site in SITES for column in columns]
     print("| boilerplate | signature | near-duplicates | " + " | ".join(columns) + " |")
@@ -100,4 +103,5 @@ def main():
                 print(f"| {boilerplate} | {signature} | {count} | " + " | ".join(figures) + " |", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

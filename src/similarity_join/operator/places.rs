@@ -38,7 +38,7 @@ pub(super) struct Place {
     pub(super) number: u64,
     /// The two blocks that are compared here, the left one first; `None` if the rank has one place.
     pub(super) blocks: Option<(u8, u8)>,
-    /// True if the set is in the right one of two blocks.
+    /// True if the set is in the right one of two blocks, or of one block as a set of the right input.
     pub(super) is_right: bool,
 }
 
@@ -58,17 +58,12 @@ impl Places {
     pub(super) fn each(self, rank: u32, bitmap: u64, origin: Origin, mut each: impl FnMut(Place)) {
         let count = self.blocks(rank);
         if count == 1 {
-            let is_right = origin == Origin::Right;
-            return each(Place { number: whole(rank), blocks: None, is_right });
+            return each(Place { number: whole(rank), blocks: None, is_right: false });
         }
         let own = block(bitmap, count);
         for other in 0..count {
-            let (left, right) = match origin {
-                Origin::Left => (own, other),
-                Origin::Right => (other, own),
-                Origin::Both => (own.min(other), own.max(other)),
-            };
-            let is_right = if origin == Origin::Both { own != left } else { origin == Origin::Right };
+            let is_right = origin == Origin::Right || (origin == Origin::Both && own > other);
+            let (left, right) = if is_right { (other, own) } else { (own, other) };
             each(Place { number: self.of_blocks(rank, left, right, count), blocks: Some((left, right)), is_right });
         }
     }
@@ -79,10 +74,10 @@ impl Places {
         let Some(&rank) = ranks.first() else { return mix(bitmap) };
         let count = self.blocks(rank);
         let own = block(bitmap, count);
-        if count == 1 { whole(rank) } else { self.of_blocks(rank, own, own, count) }
+        self.of_blocks(rank, own, own, count)
     }
 
-    /// The number of blocks that the sets of a rank are cut into.
+    /// Returns the number of blocks that the sets of a rank are cut into.
     fn blocks(self, rank: u32) -> u8 {
         if self.split_rows == 0 {
             return 1;
@@ -91,7 +86,8 @@ impl Places {
         u8::try_from(wanted).unwrap_or(u8::MAX).clamp(1, self.most_blocks)
     }
 
-    /// Numbers the pairs of blocks of a rank one after the other, so that they go to as many shares.
+    /// Returns the number of the place of two blocks. The pairs of blocks of a rank have adjacent numbers, so that they go to
+    /// different shares.
     fn of_blocks(self, rank: u32, left: u8, right: u8, count: u8) -> u64 {
         let pair = if self.is_self_join {
             let (low, high) = (u64::from(left.min(right)), u64::from(left.max(right)));
@@ -103,13 +99,13 @@ impl Places {
     }
 }
 
-/// The number of the place of all sets that show a rank.
+/// Returns the number of the place of all sets that show a rank, or of the first of its places.
 fn whole(rank: u32) -> u64 {
     // Not by the bits that deal the ranks of a share into the parts of its index.
     u64::from(rank) / PARTS as u64
 }
 
-/// The block of a set: that of its equals, too.
+/// Returns the block of a set, which is the block of its equals, too.
 fn block(bitmap: u64, count: u8) -> u8 {
     u8::try_from(mix(bitmap) % u64::from(count)).unwrap_or_default()
 }
