@@ -84,6 +84,7 @@ mod plan_properties;
 #[doc(hidden)]
 pub mod program;
 mod recall;
+mod records;
 mod run;
 mod seal;
 mod similarity_join;

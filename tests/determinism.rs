@@ -166,7 +166,7 @@ fn run_on_disk(all: &[OnDisk], threads: &[u8], step: usize) {
         let (expected, scripts) = rows_and_scripts(&server, "passages", documents);
         for &(batch, partitions) in ways {
             let way = |threads, memory| Way { threads, batch, partitions, memory };
-            let memory = way(2, memory).memory_for_disk(&server, &scripts[0], 9, 10);
+            let memory = way(2, memory).memory_for_disk(&server, &scripts[0]);
             for &threads in threads {
                 let scripts = scripts.iter().step_by(step);
                 scripts.for_each(|script| way(threads, memory).goes_to_disk(&server, script, &expected));
@@ -212,21 +212,31 @@ impl Way {
         run_command(command, &format!("{set} {settings}\n{script}"))
     }
 
-    /// Returns the most memory with which the script fails if operators must not spill. Each step tries `times / of` of
-    /// the memory before.
-    fn memory_for_disk(&self, server: &Server, script: &str, times: u32, of: u32) -> u32 {
-        let tried = std::iter::successors(Some(self.memory), |memory| Some(memory * times / of));
-        let found = tried.take_while(|memory| *memory > 256).find(|memory| {
-            let way = Self { memory: *memory, ..*self };
-            let ended = way.run(server, "SET datafusion.runtime.max_temp_directory_size = '0K';", script);
-            ended.err.contains("used disk space")
-        });
-        found.unwrap_or_else(|| panic!("{self:?}: nothing goes to disk"))
+    fn without_disk(&self, server: &Server, script: &str) -> Ended {
+        self.run(server, "SET datafusion.runtime.max_temp_directory_size = '0K';", script)
+    }
+
+    /// Returns somewhat more memory than the most with which the script fails if operators must not spill.
+    fn memory_for_disk(&self, server: &Server, script: &str) -> u32 {
+        let (mut fails, mut runs) = (256, self.memory);
+        while runs - fails > runs / 20 {
+            let memory = fails.midpoint(runs);
+            let way = Self { memory, ..*self };
+            if way.without_disk(server, script).code == Some(0) {
+                runs = memory;
+            } else {
+                fails = memory;
+            }
+        }
+        runs
     }
 
     /// Checks that a script prints these rows with so little memory that it would fail without spilling.
     fn goes_to_disk(&self, server: &Server, script: &str, expected: &str) {
-        let way = Self { memory: self.memory_for_disk(server, script, 39, 40), ..*self };
+        let mut ways = std::iter::successors(Some(*self), |way| Some(Self { memory: way.memory * 39 / 40, ..*way }));
+        let goes = |way: &Self| way.without_disk(server, script).err.contains("used disk space");
+        let way = ways.find(|way| way.memory <= 256 || goes(way)).expect("there is a next one");
+        assert!(way.memory > 256, "{self:?}: nothing goes to disk");
         let ended = way.run(server, "", script);
         assert_eq!(ended.code, Some(0), "{way:?}: {}", ended.err);
         assert!(ended.text() == expected, "{way:?}");

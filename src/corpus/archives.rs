@@ -10,10 +10,11 @@ use tar::Archive;
 use tempfile::TempDir;
 use zip::ZipArchive;
 
-use super::compression::{Compression, Grown, decompressed};
 use super::paths::InputFile;
 use super::problem::{Error, Problem};
+use super::stream::decompressed;
 use crate::export::{cleanup, temporary_file};
+use crate::records::{Compression, FREE_GROWTH, Grown};
 
 /// A kind of archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +138,7 @@ impl<W: Fn(&str) -> bool> Copier<'_, W> {
             let label = format!("{}/{name}", self.file.label);
             let failed = |error: io::Error| Problem::of_io(&label, "cannot copy it to a temporary folder", &error);
             let mut file = File::create(copy).map_err(failed)?;
-            let most = self.from.saturating_mul(self.file.decoding.max_ratio).saturating_add(super::FREE_GROWTH);
+            let most = self.from.saturating_mul(self.file.decoding.max_ratio).saturating_add(FREE_GROWTH);
             let copied = io::copy(&mut bytes.take(most.saturating_sub(self.to).saturating_add(1)), &mut file);
             self.to += copied.map_err(failed)?;
             let grown = Grown { from: self.from, to: self.to, max_ratio: self.file.decoding.max_ratio };

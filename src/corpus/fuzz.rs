@@ -8,12 +8,13 @@ use arrow::array::AsArray;
 use encoding_rs::Encoding;
 
 use super::boilerplate::{Boilerplate, Cutter};
-use super::compression::{BYTE_ORDER_MARK, Compression, Stream, wide_encoding};
 use super::encoding::{Transcoded, encoding_of};
 use super::paths::{Format, InputFile, matcher};
 use super::problem::Problem;
+use super::stream::Stream;
 use super::{Documents, OnError, Options, html as pages, open_with_stdin};
 use crate::fuzzing::choices;
+use crate::records::{BYTE_ORDER_MARK, Compression, wide_encoding};
 
 /// The longest record, in bytes. It is short, so that fuzzers exceed it.
 const LIMIT: usize = 16 << 10;

@@ -16,12 +16,13 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 
 use super::batch::{Cell, Row};
 use super::columns::{FileColumns, ID_COLUMNS, Kind, MAX_COLUMNS, TEXT_COLUMN, too_many};
-use super::compression::{Line, Stream};
 use super::ids::LONGEST_ID;
 use super::paths::{Format, InputFile};
 use super::problem::Problem;
+use super::stream::{self, Stream};
 use super::text_column::TextPlaces;
 use super::{Context, Item, Options};
+use crate::records::without_position;
 
 /// The largest whole number up to which a float holds all whole numbers exactly.
 const EXACT_IN_FLOAT: u64 = 1 << 53;
@@ -316,13 +317,13 @@ impl Objects {
                     self.ended = true;
                     return Err(problem.at_line(self.line));
                 }
-                Ok(Line::End) => self.ended = true,
-                Ok(Line::Read) if self.buffer.trim_ascii().is_empty() => {}
-                Ok(Line::Read) => {
+                Ok(stream::Read::End) => self.ended = true,
+                Ok(stream::Read::Record) if self.buffer.trim_ascii().is_empty() => {}
+                Ok(stream::Read::Record) => {
                     self.record += 1;
                     return self.parse().map(Some);
                 }
-                Ok(Line::TooLong) => {
+                Ok(stream::Read::TooLong) => {
                     self.record += 1;
                     let problem = Problem::too_long(&self.file, "the line", self.limit);
                     return Err(self.locate(problem.showing(&self.buffer, 0), 0));
@@ -339,12 +340,11 @@ impl Objects {
         })?;
         Object::of(text).map_err(|e| {
             let at = e.column().saturating_sub(1).min(text.len());
-            let reason = e.to_string();
-            if reason.starts_with(TOO_MANY_KEYS) {
+            // The error names the byte of the file instead of the position within the line.
+            let reason = without_position(&e);
+            if reason == TOO_MANY_KEYS {
                 return self.too_many_keys("it has");
             }
-            // The error names the byte of the file instead of the position within the line.
-            let reason = reason.split(" at line ").next().unwrap_or_default();
             self.bad(format!("not one JSON object ({reason})"), at).remedy(
                 "write one JSON object a line (jq -c . does so), or leave bad records out with `on_error = skip`",
             )

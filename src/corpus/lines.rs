@@ -1,8 +1,8 @@
 //! Plain text, a document a line. Lines of white space are passed over.
 
 use super::batch::Row;
-use super::compression::{Line, Stream};
 use super::problem::Problem;
+use super::stream::{self, Stream};
 use super::{Context, Item};
 
 /// Returns the documents of a file.
@@ -19,11 +19,11 @@ pub(super) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
                     ended = true;
                     return Some(Err(unreadable.at_line(line)));
                 }
-                Ok(Line::End) => break,
-                Ok(Line::TooLong) => {
+                Ok(stream::Read::End) => break,
+                Ok(stream::Read::TooLong) => {
                     return problem(Problem::too_long(file, "the line", context.limit).showing(&bytes, 0));
                 }
-                Ok(Line::Read) => {}
+                Ok(stream::Read::Record) => {}
             }
             let text = match str::from_utf8(&bytes) {
                 Ok(text) if text.trim().is_empty() => continue,

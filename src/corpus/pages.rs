@@ -17,7 +17,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::compression::Grown;
+use crate::records::Grown;
 use crate::store;
 use crate::thrift::{Header, invalid, read_header};
 

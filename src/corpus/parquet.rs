@@ -31,13 +31,13 @@ use serde_json::Value;
 
 use super::batch::{BATCH_BYTES, BATCH_ROWS, VALUE_BYTES};
 use super::columns::{FileColumns, Kind, too_many};
-use super::compression::Grown;
 use super::ids::LONGEST_ID;
 use super::pages::{Checks, Pages, Refused, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::text_column::TextPlaces;
 use super::{Context, Item};
+use crate::records::Grown;
 use crate::store;
 use crate::thrift::check_schema;
 

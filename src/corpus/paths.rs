@@ -16,12 +16,13 @@ use url::Url;
 use walkdir::WalkDir;
 
 use super::archives;
-use super::compression::{BYTE_ORDER_MARK, Compression, MAGIC_BYTES, MOST_WINDOW, Stream};
 use super::datasets::{self, Datasets, Label};
 use super::problem::{Error, Problem, Problems};
+use super::stream::Stream;
 use super::{Dropped, LeftOutCounts, OnError, Options, Summary, tei, xml};
 use crate::export::layout::{PARTS, is_file_of_index, is_index};
 use crate::export::{MANIFEST, Manifest, is_within, resolved_input, temporary_file};
+use crate::records::{BYTE_ORDER_MARK, Compression, MAGIC_BYTES, MOST_WINDOW};
 use crate::store::{Location, MAGIC, Nowhere, Object, Source, Stores, leads_above, nowhere};
 
 /// The format of a file.

@@ -9,7 +9,8 @@ use ibid_udfs::LanguageChoice;
 use prost::Message;
 
 use super::paths::{Fields, InputFile, Selection};
-use super::{Boilerplate, Compression, Documents, Format, OnError, Options, PageFilter, open_selection};
+use super::{Boilerplate, Documents, Format, OnError, Options, PageFilter, open_selection};
+use crate::records::Compression;
 use crate::store::{Object, ObjectMessage, Stores};
 
 /// The target size of a portion, in bytes of its files.

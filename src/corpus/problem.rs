@@ -12,6 +12,7 @@ use super::encoding::guessed;
 use super::ids::LONGEST_ID;
 use parquet::file::reader::Length as _;
 
+use crate::records::Position;
 use crate::store::{Explained, Source, Stores};
 
 /// The maximum number of characters of a bad record that an error shows.
@@ -202,28 +203,10 @@ impl Problem {
     }
 }
 
-/// A place in a file, as far as it is known; the record only where there are no lines.
-struct Within {
-    line: Option<u64>,
-    byte: Option<u64>,
-    record: Option<u64>,
-}
-
-impl Display for Within {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
-        } else if let Some(record) = self.record {
-            write!(f, ", record {record}")?;
-        }
-        self.byte.map_or(Ok(()), |byte| write!(f, ", byte {byte}"))
-    }
-}
-
 impl Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, byte, record, reason, .. } = self;
-        write!(f, "{file}{}: {reason}", Within { line: *line, byte: *byte, record: *record })?;
+        write!(f, "{file}{}: {reason}", Position { line: *line, byte: *byte, record: *record })?;
         if let Some(excerpt) = &self.excerpt {
             write!(f, ": \"{excerpt}\"")?;
         }
@@ -363,7 +346,7 @@ impl Skipped {
 impl Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, byte, record, reason } = self;
-        write!(f, "{file}{}: {reason}", Within { line: *line, byte: *byte, record: *record })
+        write!(f, "{file}{}: {reason}", Position { line: *line, byte: *byte, record: *record })
     }
 }
 

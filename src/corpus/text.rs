@@ -2,11 +2,11 @@
 
 use super::Context;
 use super::batch::Row;
-use super::compression::Stream;
 use super::encoding::decoded;
 use super::html;
 use super::paths::Format;
 use super::problem::Problem;
+use super::stream::Stream;
 
 /// Reads the document. Plain text is kept to the byte, line ends included, without a byte order mark.
 pub(crate) fn read(context: &Context) -> Result<Row, Box<Problem>> {

@@ -12,9 +12,9 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
-use super::compression::Stream;
 use super::paths::InputFile;
 use super::problem::Problem;
+use super::stream::Stream;
 
 /// The longest name of an element.
 pub(super) const LONGEST_NAME: usize = 256;

@@ -2,6 +2,8 @@
 
 use memchr::memchr3;
 
+use crate::records::Position;
+
 /// The state of a parser that follows an array of objects, piece by piece.
 #[derive(Debug)]
 pub(super) struct Elements {
@@ -100,7 +102,7 @@ impl Elements {
     }
 
     fn at(&self, said: &str) -> String {
-        format!("line {}, byte {}: {said}", self.lines + 1, self.byte)
+        format!("{}: {said}", Position::of_byte(Some(self.lines + 1), self.byte))
     }
 }
 
@@ -140,7 +142,7 @@ mod tests {
                 let found = lines(array, piece);
                 match expected {
                     Ok(expected) => assert_eq!(found.as_deref(), Ok(expected), "{array:?}, {piece}"),
-                    Err(said) => assert!(found.unwrap_err().starts_with(said), "{array:?}, {piece}"),
+                    Err(said) => assert!(found.unwrap_err().starts_with(&format!(", {said}")), "{array:?}, {piece}"),
                 }
             }
         }

@@ -23,9 +23,9 @@ use super::RECORDS_OF_SCHEMA;
 use super::fields::Fields;
 use super::number_inference::Spelling;
 use super::place::{Reason, Refused, first_row};
-use super::records::Syntax;
 use super::store::{DecodingStore, at_ends, blocks};
 use super::whole_numbers::with_whole_numbers;
+use crate::records::{Position, Syntax};
 use crate::store::Explained;
 
 /// The number of files whose columns are inferred concurrently.
@@ -134,7 +134,8 @@ fn too_many(place: &str) -> DataFusionError {
 /// Returns the error of [`too_many`] for the record that begins at this byte of a file.
 async fn too_many_from(files: &DecodingStore, object: &ObjectMeta, byte: usize) -> Result<DataFusionError> {
     let line = 1 + files.lines_before(&object.location, byte as u64).await?;
-    Ok(too_many(&format!("{}, line {line}, byte {byte}", files.name(&object.location))))
+    let position = Position::of_byte(Some(line), byte as u64);
+    Ok(too_many(&format!("{}{position}", files.name(&object.location))))
 }
 
 /// Returns the first name that repeats an earlier one.

@@ -1,8 +1,8 @@
 //! The fields of CSV, one after the other.
 
-use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
+use csv_core::{ReadFieldResult, Reader};
 
-use super::records::Syntax;
+use crate::records::Syntax;
 
 /// The size of the buffer for a field, in bytes. Longer fields are not kept whole, since nobody looks at them.
 const LONGEST: usize = 1024;
@@ -16,14 +16,7 @@ pub(super) struct Fields {
 
 impl Fields {
     pub(super) fn new(syntax: Syntax) -> Self {
-        let mut reader = ReaderBuilder::new();
-        if let Syntax::Csv { quote, escape, delimiter, terminator, comment } = syntax {
-            reader.quote(quote).escape(escape).delimiter(delimiter).comment(comment);
-            if let Some(terminator) = terminator {
-                reader.terminator(Terminator::Any(terminator));
-            }
-        }
-        Self { reader: reader.build(), field: vec![0; LONGEST], length: 0 }
+        Self { reader: syntax.fields(), field: vec![0; LONGEST], length: 0 }
     }
 
     /// Consumes bytes until a field ends in them; returns the field, and true if it is the last one of its row.

@@ -35,10 +35,10 @@ use serde_json::{Map, Value};
 
 use super::array::Elements;
 use super::header::checked;
-use super::records::Syntax;
 use super::{LimitedFormat, LimitedSource, Limits};
-use crate::corpus::BYTE_ORDER_MARK;
 use crate::fuzzing::{block_on, choices};
+use crate::records::BYTE_ORDER_MARK;
+use crate::records::Syntax;
 
 pub(crate) fn json_array(data: &[u8]) {
     let ([piece], data) = choices(data);

@@ -9,7 +9,7 @@ use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt, TryStreamExt};
 
 use super::fields::Fields;
-use super::records::Syntax;
+use crate::records::Syntax;
 
 /// The names in the header of a file, as far as it was read.
 struct Header {

@@ -12,7 +12,6 @@ mod number_inference;
 mod opener;
 mod place;
 mod read;
-mod records;
 mod store;
 mod strict;
 mod whole_numbers;
@@ -48,9 +47,9 @@ use object_store::{ObjectMeta, ObjectStore};
 use self::columns::columns;
 use self::opener::{LimitedOpener, Reading};
 use self::read::JsonOpener;
-use self::records::Syntax;
 use self::store::DecodingStore;
 use self::strict::{Kind, ReadColumns};
+use crate::records::Syntax;
 
 /// The number of records from which the columns are inferred if no option sets it, as in DataFusion.
 const RECORDS_OF_SCHEMA: usize = datafusion::datasource::file_format::DEFAULT_SCHEMA_INFER_MAX_RECORD;

@@ -5,7 +5,7 @@ use datafusion::arrow::datatypes::{DataType, Schema};
 
 use super::fields::Fields;
 use super::lossless_types::has_leading_zeros;
-use super::records::Syntax;
+use crate::records::Syntax;
 
 /// A scanner of the first rows of a file, piece by piece.
 pub(super) struct Spelling {

@@ -15,16 +15,13 @@ use object_store::memory::InMemory;
 use object_store::path::Path as Key;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
-use super::records::{Records, Syntax, lines};
 use super::store::{DecodingStore, at_ends};
+use crate::records::{Position, Records, Syntax, lines};
 use crate::store::Explained;
 
 /// A record that a reader refuses.
 pub(super) struct Refused {
-    /// The line, from 1.
-    line: u64,
-    /// The byte offset, from 0.
-    byte: u64,
+    position: Position,
     reason: Reason,
 }
 
@@ -71,21 +68,25 @@ impl Reason {
 
     /// Returns the error with this reason for a file.
     pub(super) fn at(&self, file: &str) -> DataFusionError {
-        self.explained(file, "")
+        self.explained(file, Position::default())
     }
 
     /// Returns the error of [`Self::at`], with the place.
-    fn explained(&self, file: &str, place: &str) -> DataFusionError {
+    fn explained(&self, file: &str, position: Position) -> DataFusionError {
         let remedy = if self.what == What::Type {
             "columns and types are those of the first records of a file, and CREATE EXTERNAL TABLE can give others"
         } else {
             "correct it, or leave bad records out by ibid ingest --on-error skip"
         };
-        DataFusionError::External(Box::new(Explained::new(format!("{file}{place}: {}; {remedy}", self.said))))
+        DataFusionError::External(Box::new(Explained::new(format!("{file}{position}: {}; {remedy}", self.said))))
     }
 }
 
 impl Refused {
+    fn at(line: u64, byte: u64, reason: Reason) -> Self {
+        Self { position: Position::of_byte(Some(line), byte), reason }
+    }
+
     /// Returns the first record of a file, from byte `from` on, that `read` refuses. `read` gets files that hold only
     /// that record and records before it. With `has_header`, the first record of the file is always among these, and is
     /// checked alone first.
@@ -106,7 +107,7 @@ impl Refused {
                 if let Some(reason) = probe.reason(&header).await? {
                     let at =
                         row.start + str::from_utf8(&header[row.start..]).err().map_or(0, |error| error.valid_up_to());
-                    return Ok(Some(Self { line: line + lines(&header[..at]), byte: at as u64, reason }));
+                    return Ok(Some(Self::at(line + lines(&header[..at]), at as u64, reason)));
                 }
                 probe.header = header;
                 (line, byte) = (line + lines(&probe.header), probe.header.len() as u64);
@@ -130,7 +131,7 @@ impl Refused {
                     byte += blanks as u64;
                     line = 1 + files.lines_before(key, byte).await?;
                 }
-                return Ok(Some(Self { line, byte, reason: why }));
+                return Ok(Some(Self::at(line, byte, why)));
             }
             (line, byte) = (line + lines(&piece), byte + piece.len() as u64);
         }
@@ -144,7 +145,7 @@ impl Refused {
     }
 
     pub(super) fn explained(&self, file: &str) -> DataFusionError {
-        self.reason.explained(file, &format!(", line {}, byte {}", self.line, self.byte))
+        self.reason.explained(file, self.position)
     }
 }
 
@@ -182,7 +183,7 @@ pub(super) fn first_row(syntax: Syntax, bytes: &[u8]) -> Range<usize> {
 
 /// Returns where the records end, including a last one that has no end.
 fn ends(syntax: Syntax, bytes: &[u8]) -> impl Iterator<Item = usize> {
-    let (mut records, mut end) = (Records::new(syntax, usize::MAX, true), 0);
+    let (mut records, mut end) = (Records::of_any_length(syntax), 0);
     iter::from_fn(move || {
         let rest = bytes.get(end..).filter(|rest| !rest.is_empty())?;
         end += records.take(rest, 1).unwrap_or(rest.len());
@@ -192,12 +193,13 @@ fn ends(syntax: Syntax, bytes: &[u8]) -> impl Iterator<Item = usize> {
 
 #[cfg(test)]
 mod tests {
+    use datafusion::common::config::CsvOptions;
+
     use super::*;
 
     #[test]
     fn the_first_row_is_behind_comments_and_empty_lines() {
-        let of =
-            |terminator| Syntax::Csv { quote: b'"', escape: None, delimiter: b',', terminator, comment: Some(b'#') };
+        let of = |terminator| Syntax::of_csv(&CsvOptions { terminator, comment: Some(b'#'), ..CsvOptions::default() });
         for (terminator, rows, expected) in [
             (None, "a,b\n1,2\n", 0..4),
             (None, "\r\n\n#c\na,\"b\nc\"\n1,2\n", 6..14),

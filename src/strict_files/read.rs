@@ -20,9 +20,9 @@ use memchr::memmem;
 use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::lossless_types::{as_texts, check, check_utf8, has_large, is_parsed, of_texts, texts};
-use super::records::Syntax;
 use super::store::at_ends;
 use super::strict::Kind;
+use crate::records::Syntax;
 
 /// Returns an opener of CSV files that reads these columns; `is_found` says that the columns of the table were found in
 /// the first rows.

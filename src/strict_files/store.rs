@@ -29,8 +29,10 @@ use tokio::task::spawn_blocking;
 use super::Limits;
 use super::array::Elements;
 use super::header::checked;
-use super::records::{Records, Syntax, lines};
-use crate::corpus::{BYTE_ORDER_MARK, Compression, FREE_GROWTH, MOST_WINDOW, unreadable, wide_encoding};
+use crate::records::{
+    BYTE_ORDER_MARK, Compression, FREE_GROWTH, Grown, MOST_WINDOW, Position, Records, Syntax, lines, unreadable,
+    wide_encoding,
+};
 use crate::store::{Explained, place_of};
 
 /// The number of bytes decompressed at a time, and the number of such pieces that may wait to be read.
@@ -91,7 +93,11 @@ impl DecodingStore {
             GetResultPayload::File(mut file, _) => {
                 file.seek(SeekFrom::Start(range.start))?;
                 let file = file.take(range.end - range.start);
-                let decoder = if is_packed { unpack(self.compression, file, &taken)? } else { Box::new(file) };
+                let decoder = if is_packed {
+                    known(self.compression).decoder(file, &taken, MOST_WINDOW)?
+                } else {
+                    Box::new(file)
+                };
                 stream::iter(Pieces { reader: decoder, failed: None }).boxed()
             }
             GetResultPayload::Stream(stream) if is_packed => self.unpack_ahead(stream, &taken),
@@ -158,10 +164,10 @@ impl DecodingStore {
         taken: &Arc<AtomicU64>,
     ) -> BoxStream<'static, io::Result<Bytes>> {
         let (send, receive) = channel(PIECES_AHEAD);
-        let (compression, taken) = (self.compression, Arc::clone(taken));
+        let (compression, taken) = (known(self.compression), Arc::clone(taken));
         let source = Waiting { runtime: Handle::current(), stream, piece: Bytes::new() };
         spawn_blocking(move || {
-            let pieces = match unpack(compression, source, &taken) {
+            let pieces = match compression.decoder(source, &taken, MOST_WINDOW) {
                 Ok(decoder) => Pieces { reader: decoder, failed: None },
                 Err(error) => Pieces { reader: Box::new(io::empty()), failed: Some(error) },
             };
@@ -197,7 +203,7 @@ pub(super) fn at_ends(
     pieces: impl Stream<Item = Result<Bytes>>,
     syntax: Syntax,
 ) -> impl Stream<Item = DataFusionResult<Bytes>> {
-    let mut records = Records::new(syntax, usize::MAX, true);
+    let mut records = Records::of_any_length(syntax);
     let mut held = Vec::new();
     let pieces = pieces.map_ok(Some).chain(stream::iter([Ok(None)]));
     let pieces = pieces.map(move |piece| {
@@ -231,14 +237,12 @@ impl Watch {
     fn take(&mut self, piece: Bytes, most: usize) -> Result<Bytes> {
         let taken = self.records.take(&piece, most).map_err(|_| self.too_long())?;
         self.bytes += taken as u64;
-        if let Some((_, compressed)) = &self.packed {
-            let (compressed, most) = (compressed.load(Ordering::Relaxed), self.limits.max_ratio);
-            if self.bytes > FREE_GROWTH && self.bytes / most >= compressed {
-                return Err(refused(format!(
-                    "{}: grows too much: the first {compressed} compressed bytes expand to {} bytes, more than {most} \
-                     per byte: check the file, or raise `max_ratio`",
-                    self.name, self.bytes
-                )));
+        if let Some((compression, taken)) = &self.packed {
+            let (name, from) = (known(*compression).name(), taken.load(Ordering::Relaxed));
+            let grown = Grown { from, to: self.bytes, max_ratio: self.limits.max_ratio };
+            if grown.is_too_much() {
+                let remedy = "if you trust it, raise the limit with `max_ratio`";
+                return Err(refused(format!("{}: the {name} data grow too much: {grown}; {remedy}", self.name)));
             }
         }
         Ok(if taken == piece.len() { piece } else { piece.slice(..taken) })
@@ -253,7 +257,7 @@ impl Watch {
         let (reason, remedy) = match &self.packed {
             Some((compression, taken)) => {
                 let rest = "read what is there with ibid ingest --on-error skip";
-                unreadable(&name_of(*compression), taken.load(Ordering::Relaxed), &error, rest)
+                unreadable(known(*compression).name(), taken.load(Ordering::Relaxed), &error, rest)
             }
             None => (format!("cannot read it: {error}"), "check the disk".to_owned()),
         };
@@ -286,8 +290,7 @@ impl Watch {
     fn place(&self, lines: u64, byte: u64) -> String {
         // The lines before a range in the middle are not counted, and the lines of an array are not those of the file.
         let is_counted = self.first == 0 && self.records.syntax != Syntax::Array;
-        let line = if is_counted { format!(", line {}", lines + 1) } else { String::new() };
-        format!("{}{line}, byte {}", self.name, self.first + byte)
+        format!("{}{}", self.name, Position::of_byte(is_counted.then_some(lines + 1), self.first + byte))
     }
 }
 
@@ -295,24 +298,15 @@ fn refused(said: String) -> Error {
     Error::Generic { store: "limits", source: Box::new(Explained::new(said)) }
 }
 
-/// Returns the content of a packed file; `taken` counts the packed bytes that were needed so far.
-fn unpack(
-    compression: FileCompressionType,
-    file: impl Read + Send + 'static,
-    taken: &Arc<AtomicU64>,
-) -> io::Result<Box<dyn Read + Send>> {
+/// Returns a compression of DataFusion as the readers of ibid know it.
+fn known(compression: FileCompressionType) -> Compression {
     match compression.get_variant() {
-        Variant::GZIP => Compression::Gzip.decoder(file, taken, MOST_WINDOW),
-        Variant::ZSTD => Compression::Zstd.decoder(file, taken, MOST_WINDOW),
-        Variant::BZIP2 => Compression::Bzip2.decoder(file, taken, MOST_WINDOW),
-        Variant::UNCOMPRESSED => Compression::Plain.decoder(file, taken, MOST_WINDOW),
-        Variant::XZ => Compression::Xz.decoder(file, taken, MOST_WINDOW),
+        Variant::GZIP => Compression::Gzip,
+        Variant::ZSTD => Compression::Zstd,
+        Variant::BZIP2 => Compression::Bzip2,
+        Variant::UNCOMPRESSED => Compression::Plain,
+        Variant::XZ => Compression::Xz,
     }
-}
-
-/// Returns the name of a compression in errors.
-fn name_of(compression: FileCompressionType) -> String {
-    format!("{:?}", compression.get_variant()).to_lowercase()
 }
 
 /// Returns the pieces of a file from its beginning, with blanks in place of a byte order mark, which the JSON reader
@@ -358,7 +352,7 @@ fn elements(pieces: BoxStream<'static, io::Result<Bytes>>, name: String) -> impl
     let mut elements = Elements::new();
     let pieces = pieces.map_ok(Some).chain(stream::iter([Ok(None)]));
     pieces.map(move |piece| {
-        let failed = |said| io::Error::other(refused(format!("{name}, {said}")));
+        let failed = |said| io::Error::other(refused(format!("{name}{said}")));
         let Some(piece) = piece? else {
             elements.end().map_err(failed)?;
             return Ok(Bytes::new());

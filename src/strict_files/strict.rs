@@ -10,6 +10,8 @@ use hashbrown::HashMap;
 use memchr::memchr_iter;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::records::without_position;
+
 /// The kind of values that are allowed, as far as the reader does not check it itself.
 pub(super) enum Kind {
     Any,
@@ -83,9 +85,9 @@ impl Kind {
 
 /// Returns the error of a bad record.
 fn refused(error: serde_json::Error) -> ArrowError {
-    let said = error.to_string();
+    let said = without_position(&error);
     if error.is_data() {
-        ArrowError::ParseError(said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said).to_owned())
+        ArrowError::ParseError(said)
     } else {
         ArrowError::JsonError(format!("Not valid JSON: {said}"))
     }

@@ -12,9 +12,9 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use super::super::compression::Stream;
 use super::super::paths::InputFile;
 use super::super::problem::Problem;
+use super::super::stream::Stream;
 use super::super::xml::{LONGEST_NAME, Metered, attribute, broken, keep, reader};
 use super::{LeftOut, PageFilter};
 

@@ -18,10 +18,10 @@ use encoding_rs::{Encoding, UTF_8};
 use self::reader::{Document, Reader};
 use super::batch::Cell;
 use super::columns::{FileColumns, Kind};
-use super::compression::Stream;
 use super::mediawiki::sections;
 use super::paths::{Decoding, InputFile};
 use super::problem::Problem;
+use super::stream::Stream;
 use super::xml::declared_encoding;
 use super::{Context, Item};
 

@@ -7,9 +7,9 @@ use ibid_wikitext::Section;
 use memchr::memchr_iter;
 use quick_xml::events::{BytesStart, Event};
 
-use super::super::compression::Stream;
 use super::super::paths::InputFile;
 use super::super::problem::Problem;
+use super::super::stream::Stream;
 use super::super::xml::{self, LONGEST_NAME, Metered, attribute, broken, keep, local_name};
 use super::entities::{Entities, character};
 use super::header::{Header, Named};

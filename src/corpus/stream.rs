@@ -1,240 +1,19 @@
 //! Opening a file: decompression within limits, byte order marks, and the position in the file.
 
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bzip2::bufread::MultiBzDecoder;
 use encoding_rs::UTF_8;
-use flate2::bufread::GzDecoder;
-use liblzma::bufread::XzDecoder;
-use liblzma::stream::CONCATENATED;
 
 use super::ahead::Ahead;
 use super::encoding::Transcoded;
 use super::paths::{Format, InputFile};
 use super::problem::Problem;
+use crate::records::{
+    BUFFER, BYTE_ORDER_MARK, Compression, Counted, Grown, MAGIC_BYTES, Records, Syntax, unreadable, wide_encoding,
+};
 use crate::store::Explained;
-
-const BUFFER: usize = 64 << 10;
-
-/// The decompressed size that is always allowed, in bytes. Small files that repeat themselves are no decompression
-/// bombs.
-pub(crate) const FREE_GROWTH: u64 = 64 << 20;
-
-/// The compression of a file. Files of several gzip members, zstd frames or bzip2 streams are read to their end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compression {
-    /// Not at all.
-    Plain,
-    /// `.gz`
-    Gzip,
-    /// `.zst`
-    Zstd,
-    /// `.bz2`
-    Bzip2,
-    /// `.xz`
-    Xz,
-}
-
-/// The longest window of zstd or xz that is accepted where memory has no limit, in bytes.
-pub(crate) const MOST_WINDOW: u64 = 1 << 31;
-
-impl Compression {
-    /// Returns the compression that the last extension of a file name indicates.
-    pub(crate) fn of_extension(extension: &str) -> Option<Self> {
-        match extension {
-            "gz" => Some(Self::Gzip),
-            "zst" => Some(Self::Zstd),
-            "bz2" => Some(Self::Bzip2),
-            "xz" => Some(Self::Xz),
-            _ => None,
-        }
-    }
-
-    /// Returns the extension of the compression, without the dot.
-    pub(crate) fn extension(self) -> &'static str {
-        match self {
-            Self::Plain => "",
-            Self::Gzip => "gz",
-            Self::Zstd => "zst",
-            Self::Bzip2 => "bz2",
-            Self::Xz => "xz",
-        }
-    }
-
-    /// Returns the compression that the first [`MAGIC_BYTES`] of a file indicate.
-    pub(crate) fn of_first_bytes(bytes: &[u8]) -> Self {
-        match bytes {
-            [0x1F, 0x8B, ..] => Self::Gzip,
-            [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Self::Zstd,
-            // The last six bytes are the magic number of a block, or of the end of the stream.
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
-            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Self::Bzip2,
-            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
-            _ => Self::Plain,
-        }
-    }
-
-    /// Returns the compression that the first bytes of a file indicate, or the one that its name indicates if the file
-    /// has fewer than [`MAGIC_BYTES`].
-    fn of_file(named: Self, head: &[u8]) -> Self {
-        if head.len() < MAGIC_BYTES { named } else { Self::of_first_bytes(head) }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-            Self::Bzip2 => "bzip2",
-            Self::Xz => "xz",
-        }
-    }
-
-    /// Returns a reader of the decompressed bytes of `file`. `taken` counts the bytes of `file` that were needed so
-    /// far. A window of more than `most_window` bytes is an error.
-    pub(crate) fn decoder(
-        self,
-        file: impl Read + Send + 'static,
-        taken: &Arc<AtomicU64>,
-        most_window: u64,
-    ) -> io::Result<Box<dyn Read + Send>> {
-        let counted = Counted::new(file, taken);
-        Ok(match self {
-            Self::Plain => Box::new(counted),
-            Self::Gzip => Box::new(Gzip { member: Some(GzDecoder::new(counted)) }),
-            Self::Bzip2 => Box::new(MultiBzDecoder::new(counted)),
-            Self::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(counted)?;
-                decoder.window_log_max(most_window.clamp(1 << 10, MOST_WINDOW).ilog2())?;
-                Box::new(decoder)
-            }
-            Self::Xz => {
-                let stream = liblzma::stream::Stream::new_stream_decoder(most_window, CONCATENATED)?;
-                Box::new(XzDecoder::new_stream(counted, stream))
-            }
-        })
-    }
-}
-
-/// The number of bytes at the beginning of a file that indicate its compression.
-pub(crate) const MAGIC_BYTES: usize = 10;
-
-/// The members of a gzip file. Zeros behind the last one, which fill up a block of a tape, are passed over, as gzip does.
-struct Gzip<R> {
-    member: Option<GzDecoder<R>>,
-}
-
-impl<R: BufRead> Read for Gzip<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.member {
-            let n = member.read(buf)?;
-            if n > 0 || buf.is_empty() {
-                return Ok(n);
-            }
-            let Some(mut rest) = self.member.take().map(GzDecoder::into_inner) else { break };
-            match rest.fill_buf()?.first() {
-                None => {}
-                Some(0) => pass_zeros(&mut rest)?,
-                Some(_) => self.member = Some(GzDecoder::new(rest)),
-            }
-        }
-        Ok(0)
-    }
-}
-
-/// Skips zeros up to the end. Fails if there is anything else.
-fn pass_zeros(from: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let bytes = from.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        if bytes.iter().any(|byte| *byte != 0) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "there are bytes after its end"));
-        }
-        let zeros = bytes.len();
-        from.consume(zeros);
-    }
-}
-
-/// The error messages of decoders that return some of the damaged data before they detect the damage.
-const FOUND_LATE: [&str; 2] = ["corrupt deflate stream", "bzip2: invalid data"];
-
-/// Returns the reason why compressed data cannot be read beyond a place, and the remedy. `rest` names a way to read the
-/// data before that place.
-pub(crate) fn unreadable(name: &str, taken: u64, error: &io::Error, rest: &str) -> (String, String) {
-    if error.kind() == io::ErrorKind::UnexpectedEof {
-        let reason = format!("the {name} data end in the middle, after byte {taken} of the compressed file");
-        return (reason, format!("the file is cut off: fetch it again, or {rest}"));
-    }
-    let said = error.to_string();
-    if said.contains("too much memory") || said.contains("memory limit") {
-        let reason = format!(
-            "the {name} data have a window that takes more than a quarter of the memory, after byte {taken} of the compressed file"
-        );
-        return (reason, format!("raise `memory`, compress it anew without --long, or {rest}"));
-    }
-    if said.contains("checksum") {
-        let reason = format!(
-            "the checksum of the {name} data before byte {taken} of the compressed file does not fit, so that records before \
-             it may be damaged, too"
-        );
-        return (reason, format!("fetch the file again, or {rest}"));
-    }
-    let before = if FOUND_LATE.contains(&said.as_str()) { ", and so may be the last records before it" } else { "" };
-    let reason = format!("the {name} data are damaged near byte {taken} of the compressed file ({said}){before}");
-    (reason, format!("fetch the file again, drop the extension if it is not {name}, or {rest}"))
-}
-
-/// The byte order mark of UTF-8, which some editors put before a text.
-pub(crate) const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
-
-/// Returns the encoding of a text that begins with a byte order mark of UTF-16 or UTF-32, or with ASCII in one of these
-/// encodings.
-pub(crate) fn wide_encoding(head: &[u8]) -> Option<&'static str> {
-    match head {
-        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
-        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
-        [1..=0x7F, 0, 0, 0, ..] => Some("UTF-32LE"),
-        [0, 0, 0, 1..=0x7F, ..] => Some("UTF-32BE"),
-        [1..=0x7F, 0, 1..=0x7F, 0, ..] => Some("UTF-16LE"),
-        [0, 1..=0x7F, 0, 1..=0x7F, ..] => Some("UTF-16BE"),
-        _ => None,
-    }
-}
-
-/// A reader that counts the bytes that a decoder takes from the file, so that an error can name the position.
-struct Counted<R> {
-    inner: BufReader<R>,
-    taken: Arc<AtomicU64>,
-}
-
-impl<R: Read> Counted<R> {
-    fn new(file: R, taken: &Arc<AtomicU64>) -> Self {
-        Self { inner: BufReader::with_capacity(BUFFER, file), taken: Arc::clone(taken) }
-    }
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buf)?;
-        self.taken.fetch_add(n as u64, Ordering::Relaxed);
-        Ok(n)
-    }
-}
-
-impl<R: Read> BufRead for Counted<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.inner.fill_buf()
-    }
-
-    fn consume(&mut self, n: usize) {
-        self.inner.consume(n);
-        self.taken.fetch_add(n as u64, Ordering::Relaxed);
-    }
-}
 
 /// A reader of decoded bytes that fails if they are too many for the compressed bytes taken.
 struct Bounded<R> {
@@ -244,7 +23,7 @@ struct Bounded<R> {
     max_ratio: u64,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: io::Read> io::Read for Bounded<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
         self.given += n as u64;
@@ -256,34 +35,12 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// The growth of data by decoding.
-#[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error(
-    "{from} compressed bytes expand to {to} bytes, more than {max_ratio} per byte: the file is a decompression bomb, \
-     or repeats itself a great deal"
-)]
-pub(super) struct Grown {
-    pub(super) from: u64,
-    pub(super) to: u64,
-    pub(super) max_ratio: u64,
-}
-
-impl Grown {
-    pub(super) fn is_too_much(self) -> bool {
-        self.to > self.from.saturating_mul(self.max_ratio).saturating_add(FREE_GROWTH)
-    }
-
-    /// The remedy for data that grow too much.
-    pub(super) const REMEDY: &str =
-        "if you trust it, raise the limit with `max_ratio`; `on_error = skip` reads the records before it";
-}
-
-/// The result of [`Stream::read_line`].
+/// The result of [`Stream::read_record`] and [`Stream::read_line`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
-    /// A line, in the buffer without its line end.
-    Read,
-    /// A line longer than the limit. The buffer holds its beginning; the rest has been skipped.
+pub(crate) enum Read {
+    /// A record, in the buffer.
+    Record,
+    /// A record longer than the limit. The buffer holds its beginning; the rest has been skipped.
     TooLong,
     /// The end of the file.
     End,
@@ -291,7 +48,7 @@ pub(crate) enum Line {
 
 /// Runs a decoder on a thread of its own, and limits the growth of the data.
 fn ahead(
-    decoder: impl Read + Send + 'static,
+    decoder: impl io::Read + Send + 'static,
     taken: &Arc<AtomicU64>,
     max_ratio: u64,
 ) -> io::Result<Box<dyn BufRead + Send>> {
@@ -302,7 +59,7 @@ fn ahead(
 /// were needed so far.
 pub(super) fn decompressed(
     file: &InputFile,
-    mut opened: impl Read + Send + 'static,
+    mut opened: impl io::Read + Send + 'static,
     taken: &Arc<AtomicU64>,
 ) -> Result<(Compression, Box<dyn BufRead + Send>), Box<Problem>> {
     let mut magic = Vec::new();
@@ -340,7 +97,7 @@ impl Stream {
     }
 
     /// Does the same as [`Self::open`] with a file that is open already.
-    pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
+    pub(crate) fn of(file: &InputFile, opened: impl io::Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
         let (compression, mut decoded) = decompressed(file, opened, &taken)?;
         // A web archive states the length of its records in bytes, and each record has an encoding of its own.
@@ -396,37 +153,41 @@ impl Stream {
         self.offset += n as u64;
     }
 
-    /// Reads a line into `line`, which is emptied first. LF and CRLF end a line.
-    pub(crate) fn read_line(&mut self, limit: usize, line: &mut Vec<u8>) -> Result<Line, Box<Problem>> {
-        line.clear();
+    /// Reads the next record into `record`, which is emptied first. `records` is the scanner of all records of the
+    /// file. A line end behind the record is kept, and does not count for the limit.
+    pub(crate) fn read_record(
+        &mut self,
+        records: &mut Records,
+        limit: usize,
+        record: &mut Vec<u8>,
+    ) -> Result<Read, Box<Problem>> {
+        record.clear();
+        let (before, start) = (records.ended, self.offset);
         // Two more than the limit, for the line end.
-        let most = limit as u64 + 2;
-        let n = match self.inner.by_ref().take(most).read_until(b'\n', line) {
-            Ok(n) => n,
-            Err(error) => {
-                self.offset += line.len() as u64;
-                return Err(self.failure(&error));
+        let most = limit.saturating_add(2);
+        while records.ended == before {
+            let bytes = self.fill()?;
+            if bytes.is_empty() {
+                break;
             }
-        };
-        self.offset += n as u64;
-        if n == 0 {
-            return Ok(Line::End);
+            // A scanner without a limit takes records of any length.
+            let taken = records.take(bytes, 1).unwrap_or(bytes.len());
+            record.extend_from_slice(&bytes[..taken.min(most - record.len())]);
+            self.consume(taken);
         }
-        let ended = line.last() == Some(&b'\n');
-        if ended {
-            line.pop();
-            if line.last() == Some(&b'\r') {
-                line.pop();
-            }
-        }
-        if line.len() <= limit {
-            return Ok(Line::Read);
-        }
-        if !ended {
-            let n = self.inner.skip_until(b'\n').map_err(|e| self.failure(&e))?;
-            self.offset += n as u64;
-        }
-        Ok(Line::TooLong)
+        let length = self.offset - start;
+        Ok(match length {
+            0 => Read::End,
+            _ if length > record.len() as u64 || without_line_end(record).len() > limit => Read::TooLong,
+            _ => Read::Record,
+        })
+    }
+
+    /// Reads a line into `line`, which is emptied first, without its line end, LF or CRLF.
+    pub(crate) fn read_line(&mut self, limit: usize, line: &mut Vec<u8>) -> Result<Read, Box<Problem>> {
+        let read = self.read_record(&mut Records::of_any_length(Syntax::Lines), limit, line)?;
+        line.truncate(without_line_end(line).len());
+        Ok(read)
     }
 
     /// Reads all that is left, at most one byte more than `limit`.
@@ -456,6 +217,12 @@ impl Stream {
     }
 }
 
+/// Returns a line without the LF or CRLF at its end.
+fn without_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -463,6 +230,7 @@ mod tests {
     use super::super::paths::Decoding;
     use super::super::testing::{bzip2, gzip};
     use super::*;
+    use crate::records::{FREE_GROWTH, MOST_WINDOW};
 
     fn zstd(data: &[u8]) -> Vec<u8> {
         zstd::encode_all(data, 3).unwrap()
@@ -667,9 +435,9 @@ mod tests {
         loop {
             let start = stream.offset();
             match stream.read_line(8, &mut line).unwrap() {
-                Line::End => break,
-                Line::TooLong => seen.push((start, "too long".to_owned())),
-                Line::Read => seen.push((start, String::from_utf8(line.clone()).unwrap())),
+                Read::End => break,
+                Read::TooLong => seen.push((start, "too long".to_owned())),
+                Read::Record => seen.push((start, String::from_utf8(line.clone()).unwrap())),
             }
         }
         let expected = [(0, "one"), (5, "12345678"), (14, "too long"), (25, ""), (26, "last")];

@@ -2,55 +2,21 @@
 
 use std::mem;
 
-use datafusion::common::config::CsvOptions;
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
-use crate::corpus::BYTE_ORDER_MARK;
-
-/// The syntax that determines where records end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Syntax {
-    /// JSON lines: each line is a record.
-    Json,
-    /// A JSON array: each element is a record, and is read as a line.
-    Array,
-    /// Plain lines.
-    Lines,
-    /// CSV: each line is a row, except that line ends within quotes do not end it.
-    Csv {
-        quote: u8,
-        escape: Option<u8>,
-        delimiter: u8,
-        /// The byte that ends a row instead of a line end.
-        terminator: Option<u8>,
-        /// The byte at the beginning of lines that are not rows.
-        comment: Option<u8>,
-    },
-}
-
-impl Syntax {
-    /// Returns the syntax of a CSV file.
-    pub(super) fn of_csv(options: &CsvOptions) -> Self {
-        let CsvOptions { quote, escape, delimiter, terminator, comment, .. } = *options;
-        Self::Csv { quote, escape, delimiter, terminator, comment }
-    }
-
-    /// Returns true if a line is a comment and not a row.
-    pub(super) fn is_comment(self, line: &[u8]) -> bool {
-        matches!(self, Self::Csv { comment: Some(comment), .. } if line.first() == Some(&comment))
-    }
-}
+use super::byte_order_mark::BYTE_ORDER_MARK;
+use super::syntax::Syntax;
 
 /// A scanner that follows the records of a file, piece by piece.
 #[derive(Debug)]
-pub(super) struct Records {
-    pub(super) syntax: Syntax,
+pub(crate) struct Records {
+    pub(crate) syntax: Syntax,
     longest: usize,
     /// The number of records that have ended, and the offset at which the last of them ended.
-    pub(super) ended: usize,
-    pub(super) end: u64,
+    pub(crate) ended: usize,
+    pub(crate) end: u64,
     /// The number of line ends before `end`, and the number after it.
-    pub(super) lines: u64,
+    pub(crate) lines: u64,
     open_lines: u64,
     read: u64,
     /// True if the current record was seen from its beginning. Other records may be of any length.
@@ -66,9 +32,9 @@ pub(super) struct Records {
 
 /// The place of an opening quote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Quote {
-    pub(super) byte: u64,
-    pub(super) lines: u64,
+pub(crate) struct Quote {
+    pub(crate) byte: u64,
+    pub(crate) lines: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,18 +53,23 @@ enum Within {
 
 /// The error of a record that is too long.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub(crate) struct TooLong;
 
 impl Records {
     /// Creates a scanner. `is_whole` says that the first bytes begin a record.
-    pub(super) fn new(syntax: Syntax, longest: usize, is_whole: bool) -> Self {
+    pub(crate) fn new(syntax: Syntax, longest: usize, is_whole: bool) -> Self {
         let (ended, end, lines, open_lines, read, within, last) = (0, 0, 0, 0, 0, Within::Bare, None);
         let (quote, mark) = (Quote::default(), 0);
         Self { syntax, longest, ended, end, lines, open_lines, read, is_whole, within, quote, last, mark }
     }
 
+    /// Creates a scanner of a file from its beginning, whose records may be of any length.
+    pub(crate) fn of_any_length(syntax: Syntax) -> Self {
+        Self::new(syntax, usize::MAX, true)
+    }
+
     /// Scans the next bytes, up to the end of at most `most` records. Returns the number of bytes scanned.
-    pub(super) fn take(&mut self, bytes: &[u8], most: usize) -> Result<usize, TooLong> {
+    pub(crate) fn take(&mut self, bytes: &[u8], most: usize) -> Result<usize, TooLong> {
         let before = self.read;
         let taken = self.follow(bytes, most);
         let ended = usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX);
@@ -116,8 +87,18 @@ impl Records {
         taken
     }
 
+    /// Returns the line of the next byte, from 1.
+    pub(crate) fn line(&self) -> u64 {
+        self.lines + self.open_lines + 1
+    }
+
+    /// Returns the line of the last byte, from 1.
+    pub(crate) fn last_line(&self) -> u64 {
+        self.line() - u64::from(self.last == Some(b'\n'))
+    }
+
     /// Returns the quote that is still open, if one is.
-    pub(super) fn open_quote(&self) -> Option<Quote> {
+    pub(crate) fn open_quote(&self) -> Option<Quote> {
         matches!(self.within, Within::Quotes | Within::Escape).then_some(self.quote)
     }
 
@@ -141,7 +122,7 @@ impl Records {
     }
 
     /// Returns the number of bytes of the current record so far.
-    pub(super) fn begun(&self) -> usize {
+    pub(crate) fn begun(&self) -> usize {
         usize::try_from(self.read - self.end).unwrap_or(usize::MAX)
     }
 
@@ -158,7 +139,7 @@ impl Records {
 
     /// Returns the end of the record that continues at `at`, if it ends in these bytes.
     fn next_end(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
-        let Syntax::Csv { quote, escape, delimiter, terminator, .. } = self.syntax else {
+        let Syntax::Csv { quote, escape, is_doubled, delimiter, terminator, .. } = self.syntax else {
             return memchr(b'\n', &bytes[at..]).map(|i| at + i + 1);
         };
         // A byte order mark may precede the first record of a file.
@@ -182,7 +163,11 @@ impl Records {
                 }
                 Within::Quotes => {
                     let found = memchr2(quote, escape.unwrap_or(quote), rest)?;
-                    self.within = if rest[found] == quote { Within::Closed } else { Within::Escape };
+                    self.within = match rest[found] == quote {
+                        true if is_doubled => Within::Closed,
+                        true => Within::Bare,
+                        false => Within::Escape,
+                    };
                     at += found + 1;
                 }
                 Within::Comment => {
@@ -219,7 +204,7 @@ impl Records {
 }
 
 /// Returns the number of line ends.
-pub(super) fn lines(bytes: &[u8]) -> u64 {
+pub(crate) fn lines(bytes: &[u8]) -> u64 {
     memchr_iter(b'\n', bytes).count() as u64
 }
 
@@ -229,13 +214,19 @@ mod tests {
 
     use super::*;
 
-    const CSV: Syntax =
-        Syntax::Csv { quote: b'"', escape: None, delimiter: b',', terminator: None, comment: Some(b'#') };
+    const CSV: Syntax = Syntax::Csv {
+        quote: b'"',
+        escape: None,
+        is_doubled: true,
+        delimiter: b',',
+        terminator: None,
+        comment: Some(b'#'),
+    };
 
     /// Returns where records end if the bytes arrive in pieces of some length. Checks the number of lines before each
     /// end.
     fn ends(syntax: Syntax, bytes: &[u8], piece: usize) -> Vec<u64> {
-        let mut records = Records::new(syntax, usize::MAX, true);
+        let mut records = Records::of_any_length(syntax);
         let mut ends = Vec::new();
         for mut piece in bytes.chunks(piece) {
             while !piece.is_empty() {
@@ -271,7 +262,8 @@ mod tests {
             }
         }
         let (escape, terminator) = (Some(b'\\'), Some(b'|'));
-        let escaped = Syntax::Csv { quote: b'\'', escape, delimiter: b';', terminator, comment: None };
+        let escaped =
+            Syntax::Csv { quote: b'\'', escape, is_doubled: true, delimiter: b';', terminator, comment: None };
         assert_eq!(ends(escaped, b"a;'b\\'|'|c\n|", 3), [9, 12]);
         assert_eq!(ends(Syntax::Lines, b"\"a\nb\"\n", 2), [3, 6]);
     }
@@ -287,7 +279,7 @@ mod tests {
             ("5\" disk", None),
         ] {
             for piece in 1..=rows.len() {
-                let mut records = Records::new(CSV, usize::MAX, true);
+                let mut records = Records::of_any_length(CSV);
                 for piece in rows.as_bytes().chunks(piece) {
                     records.take(piece, usize::MAX).unwrap();
                 }
@@ -313,8 +305,18 @@ mod tests {
     proptest! {
         /// Checks that rows end where the CSV reader ends them.
         #[test]
-        fn rows_end_where_the_parser_ends_them(rows in "[a,\"\n#]{0,40}", piece in 1_usize..8) {
-            let mut parser = csv_core::ReaderBuilder::new().comment(Some(b'#')).build();
+        fn rows_end_where_the_parser_ends_them(
+            rows in "[a,\"\\\\\n\r#]{0,40}", piece in 1_usize..8, is_escaped: bool, is_doubled: bool,
+        ) {
+            let syntax = Syntax::Csv {
+                quote: b'"',
+                escape: is_escaped.then_some(b'\\'),
+                is_doubled,
+                delimiter: b',',
+                terminator: None,
+                comment: Some(b'#'),
+            };
+            let mut parser = syntax.fields();
             let (mut fields, mut field_ends) = ([0; 64], [0; 64]);
             let (mut at, mut parsed) = (0, Vec::new());
             loop {
@@ -327,10 +329,16 @@ mod tests {
                     _ => break,
                 }
             }
-            let found = ends(CSV, rows.as_bytes(), piece);
+            let found = ends(syntax, rows.as_bytes(), piece);
             // The reader skips empty lines before a row, and a row may end with the file.
-            for end in parsed {
-                prop_assert!(found.contains(&end) || end == rows.len() as u64, "{rows:?} {found:?} {end}");
+            for end in &parsed {
+                prop_assert!(found.contains(end) || *end == rows.len() as u64, "{rows:?} {found:?} {end}");
+            }
+            // Other ends are those of empty lines and of comments.
+            for (begin, end) in std::iter::once(&0).chain(&found).zip(&found) {
+                let record = &rows[usize::try_from(*begin).unwrap()..usize::try_from(*end).unwrap()];
+                let is_row = !matches!(record, "\n" | "\r") && !record.starts_with('#');
+                prop_assert!(!is_row || parsed.contains(end), "{rows:?} {parsed:?} {end}");
             }
         }
     }
