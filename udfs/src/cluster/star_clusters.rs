@@ -48,7 +48,8 @@ use crate::arguments::one_list;
     argument(name = "similarity", description = "The similarity of the two, `Float64`."),
     argument(
         name = "cohesion",
-        description = "The least similarity of a member and its representative, `Float64`; the same in all rows."
+        description = "The least similarity of a member and its representative, `Float64`; the same in all rows. \
+                       An error if it is NULL or NaN."
     )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

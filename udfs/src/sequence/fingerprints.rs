@@ -12,7 +12,7 @@ use ibid_codes::split_mix;
 
 use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
 use crate::arguments::{Sets, coerce_set, constant, constant_count, counts, keep_constants};
-use crate::signature::{each_smallest, place_of_hash};
+use crate::signature::each_smallest;
 use crate::text::Lists;
 
 /// `fingerprints(sequence, k, window[, among])`: the winnowed `k`-grams of a text, and their places.
@@ -113,6 +113,7 @@ impl ScalarUDFImpl for Fingerprints {
         let window = constant_count(self.name(), "window", &window, 1000)?;
         let sequences = sequences.into_array(rows)?;
         let sequences = sequence_array(&sequences)?;
+        let among = among.map(|among| Among::new(among, sequences.iter().flatten().map(<[u8]>::len).sum()));
         let mut lists = Lists::with_nulls("fingerprints", rows, sequences.nulls().cloned());
         let (mut fingerprints, mut words) = (UInt64Builder::new(), Int32Builder::new());
         let (mut again, mut seen) = (BooleanBuilder::new(), HashSet::new());
@@ -122,7 +123,7 @@ impl ScalarUDFImpl for Fingerprints {
             let last = i32::try_from(sequence.len());
             last.map_err(|_| exec_datafusion_err!("fingerprints: a text has more than {} words", i32::MAX))?;
             each_fingerprint(&sequence, k, window, &mut smallest, |fingerprint, word| {
-                if among.is_none_or(|among| place_of_hash(among, fingerprint).is_some()) {
+                if among.as_ref().is_none_or(|among| among.has(fingerprint)) {
                     fingerprints.append_value(fingerprint);
                     words.append_option(i32::try_from(word).ok());
                     again.append_value(!seen.insert(fingerprint));
@@ -139,6 +140,27 @@ impl ScalarUDFImpl for Fingerprints {
 
     fn documentation(&self) -> Option<&Documentation> {
         self.doc()
+    }
+}
+
+/// A set in which each fingerprint of a batch is looked up.
+enum Among<'a> {
+    Hashed(HashSet<u64>),
+    /// Hashing the set would take longer than looking up the fingerprints of a small batch in it.
+    Sorted(&'a [u64]),
+}
+
+impl<'a> Among<'a> {
+    /// Prepares an ascending set for a batch of so many bytes.
+    fn new(set: &'a [u64], bytes: usize) -> Self {
+        if bytes > set.len() { Self::Hashed(set.iter().copied().collect()) } else { Self::Sorted(set) }
+    }
+
+    fn has(&self, fingerprint: u64) -> bool {
+        match self {
+            Self::Hashed(set) => set.contains(&fingerprint),
+            Self::Sorted(set) => set.binary_search(&fingerprint).is_ok(),
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) struct Frequencies {
 
 /// Finds the place of a hash among ascending hashes. Hashes are spread about evenly, so the value of each tells its
 /// approximate place.
-pub(crate) fn place_of_hash(hashes: &[u64], hash: u64) -> Option<usize> {
+fn place_of_hash(hashes: &[u64], hash: u64) -> Option<usize> {
     let last = hashes.len().checked_sub(1)?;
     let places = |part: u64| usize::try_from((u128::from(part) * hashes.len() as u128) >> 64).unwrap_or(last);
     let mut about = places(hash).min(last);

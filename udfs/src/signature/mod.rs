@@ -27,7 +27,6 @@ mod weighted;
 mod winnow;
 mod without_rarest;
 
-pub(crate) use frequencies::place_of_hash;
 pub(crate) use winnow::each_smallest;
 
 use std::ops::Range;

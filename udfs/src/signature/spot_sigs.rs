@@ -35,9 +35,9 @@ use crate::arguments::{Tokens, coerce_tokens, constant, constant_count, keep_con
     ),
     argument(
         name = "distance",
-        description = "The distance in words between the words of a chain, from 1; a constant."
+        description = "The distance in words between the words of a chain, from 1 to 1,000; a constant."
     ),
-    argument(name = "chain", description = "The number of words in a chain, from 1; a constant.")
+    argument(name = "chain", description = "The number of words in a chain, from 1 to 1,000; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SpotSigs {
