@@ -1,10 +1,11 @@
-//! Workarounds for bugs of DataFusion: wrong rows, errors, and memory without a reservation. One file each.
+//! Workarounds for bugs of DataFusion: wrong rows, errors, memory without a reservation, and quadratic time. One file each.
 //!
 //! A file names its upstream issue, `DF-NNNNN` at <https://github.com/apache/datafusion/issues>, and a test that fails
 //! once DataFusion is fixed: then the file goes. Bugs that neither a method nor an ordinary query meets have no
 //! workaround; `docs/shell.md` lists them.
 
 mod ambiguous_filters;
+mod array_agg_size;
 mod compact_views;
 mod correlated_columns;
 mod exact_statistics;
@@ -34,12 +35,14 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::logical_expr::AggregateUDF;
 use datafusion::optimizer::Optimizer;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement;
 
 use self::ambiguous_filters::AmbiguousFilters;
+use self::array_agg_size::ArrayAggSize;
 pub(crate) use self::compact_views::{CompactViews, copied_bytes};
 use self::correlated_columns::CorrelatedColumns;
 use self::exact_statistics::ExactStatistics;
@@ -107,6 +110,8 @@ pub(crate) fn with_fixes(mut builder: SessionStateBuilder) -> SessionStateBuilde
     rules.insert(place, Arc::new(JoinGuarantees));
     rules.insert(0, Arc::new(IgnoreFloatStatistics));
     rules.push(Arc::new(IgnoreFloatStatistics));
+    let functions = builder.aggregate_functions().get_or_insert_default();
+    functions.push(Arc::new(AggregateUDF::new_from_impl(ArrayAggSize::default())));
     builder
         .with_analyzer_rule(Arc::new(Subqueries))
         .with_analyzer_rule(Arc::new(CorrelatedColumns))
