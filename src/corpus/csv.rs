@@ -14,7 +14,7 @@ use super::columns::{FileColumns, Kind, MAX_COLUMNS};
 use super::ids::LONGEST_ID;
 use super::paths::{Fields, Format, InputFile};
 use super::problem::Problem;
-use super::stream::{self, Stream};
+use super::stream::{Record, Stream};
 use super::{Context, Item};
 use crate::records::{Records, Syntax, lines};
 
@@ -75,29 +75,31 @@ impl Rows {
                     self.ended = true;
                     return Err(problem.at_line(self.records.line()));
                 }
-                Ok(stream::Read::End) => self.ended = true,
+                Ok(Record::End) => self.ended = true,
                 // Line ends before a row, so that the position of a row is that of its first byte.
-                Ok(stream::Read::Record) if matches!(self.raw[..], [b'\r' | b'\n']) => {}
+                Ok(Record::Read) if matches!(self.raw[..], [b'\r' | b'\n']) => {}
                 Ok(read) => {
                     self.record += 1;
-                    return self.check(&read).map(|()| true);
+                    return if read == Record::TooLong { Err(self.too_long()) } else { self.check().map(|()| true) };
                 }
             }
         }
         Ok(false)
     }
 
+    /// Returns the problem of a row over the limit.
+    fn too_long(&self) -> Box<Problem> {
+        let mut problem = Problem::too_long(&self.file, "the record", self.limit);
+        let last = self.records.last_line();
+        problem.reason += &extent(self.start_line, last, &format!("line {last}"));
+        self.locate(problem.showing(&self.raw, 0), 0).remedy(
+            "look for a quote that is not closed, raise the limit with `max_record_bytes`, or leave bad records out with \
+             `on_error = skip`",
+        )
+    }
+
     /// Splits the row into fields. Fails if it is bad.
-    fn check(&mut self, read: &stream::Read) -> Result<(), Box<Problem>> {
-        if *read == stream::Read::TooLong {
-            let mut problem = Problem::too_long(&self.file, "the record", self.limit);
-            let last = self.records.last_line();
-            problem.reason += &extent(self.start_line, last, &format!("line {last}"));
-            return Err(self.locate(problem.showing(&self.raw, 0), 0).remedy(
-                "look for a quote that is not closed, raise the limit with `max_record_bytes`, or leave bad records out \
-                 with `on_error = skip`",
-            ));
-        }
+    fn check(&mut self) -> Result<(), Box<Problem>> {
         if let Some(quote) = self.records.open_quote() {
             let lines = extent(quote.lines + 1, self.records.last_line(), "the end of the file");
             let at = usize::try_from(self.base + quote.byte - self.start).unwrap_or_default();

@@ -19,7 +19,7 @@ use super::columns::{FileColumns, ID_COLUMNS, Kind, MAX_COLUMNS, TEXT_COLUMN, to
 use super::ids::LONGEST_ID;
 use super::paths::{Format, InputFile};
 use super::problem::Problem;
-use super::stream::{self, Stream};
+use super::stream::{Record, Stream};
 use super::text_column::TextPlaces;
 use super::{Context, Item, Options};
 use crate::records::without_position;
@@ -317,13 +317,13 @@ impl Objects {
                     self.ended = true;
                     return Err(problem.at_line(self.line));
                 }
-                Ok(stream::Read::End) => self.ended = true,
-                Ok(stream::Read::Record) if self.buffer.trim_ascii().is_empty() => {}
-                Ok(stream::Read::Record) => {
+                Ok(Record::End) => self.ended = true,
+                Ok(Record::Read) if self.buffer.trim_ascii().is_empty() => {}
+                Ok(Record::Read) => {
                     self.record += 1;
                     return self.parse().map(Some);
                 }
-                Ok(stream::Read::TooLong) => {
+                Ok(Record::TooLong) => {
                     self.record += 1;
                     let problem = Problem::too_long(&self.file, "the line", self.limit);
                     return Err(self.locate(problem.showing(&self.buffer, 0), 0));

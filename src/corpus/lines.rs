@@ -2,7 +2,7 @@
 
 use super::batch::Row;
 use super::problem::Problem;
-use super::stream::{self, Stream};
+use super::stream::{Record, Stream};
 use super::{Context, Item};
 
 /// Returns the documents of a file.
@@ -19,11 +19,11 @@ pub(super) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
                     ended = true;
                     return Some(Err(unreadable.at_line(line)));
                 }
-                Ok(stream::Read::End) => break,
-                Ok(stream::Read::TooLong) => {
+                Ok(Record::End) => break,
+                Ok(Record::TooLong) => {
                     return problem(Problem::too_long(file, "the line", context.limit).showing(&bytes, 0));
                 }
-                Ok(stream::Read::Record) => {}
+                Ok(Record::Read) => {}
             }
             let text = match str::from_utf8(&bytes) {
                 Ok(text) if text.trim().is_empty() => continue,

@@ -1,6 +1,6 @@
 //! Opening a file: decompression within limits, byte order marks, and the position in the file.
 
-use std::io::{self, BufRead, BufReader, Cursor, Read as _};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +23,7 @@ struct Bounded<R> {
     max_ratio: u64,
 }
 
-impl<R: io::Read> io::Read for Bounded<R> {
+impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
         self.given += n as u64;
@@ -37,9 +37,9 @@ impl<R: io::Read> io::Read for Bounded<R> {
 
 /// The result of [`Stream::read_record`] and [`Stream::read_line`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Read {
+pub(crate) enum Record {
     /// A record, in the buffer.
-    Record,
+    Read,
     /// A record longer than the limit. The buffer holds its beginning; the rest has been skipped.
     TooLong,
     /// The end of the file.
@@ -48,7 +48,7 @@ pub(crate) enum Read {
 
 /// Runs a decoder on a thread of its own, and limits the growth of the data.
 fn ahead(
-    decoder: impl io::Read + Send + 'static,
+    decoder: impl Read + Send + 'static,
     taken: &Arc<AtomicU64>,
     max_ratio: u64,
 ) -> io::Result<Box<dyn BufRead + Send>> {
@@ -59,7 +59,7 @@ fn ahead(
 /// were needed so far.
 pub(super) fn decompressed(
     file: &InputFile,
-    mut opened: impl io::Read + Send + 'static,
+    mut opened: impl Read + Send + 'static,
     taken: &Arc<AtomicU64>,
 ) -> Result<(Compression, Box<dyn BufRead + Send>), Box<Problem>> {
     let mut magic = Vec::new();
@@ -97,7 +97,7 @@ impl Stream {
     }
 
     /// Does the same as [`Self::open`] with a file that is open already.
-    pub(crate) fn of(file: &InputFile, opened: impl io::Read + Send + 'static) -> Result<Self, Box<Problem>> {
+    pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
         let (compression, mut decoded) = decompressed(file, opened, &taken)?;
         // A web archive states the length of its records in bytes, and each record has an encoding of its own.
@@ -160,7 +160,7 @@ impl Stream {
         records: &mut Records,
         limit: usize,
         record: &mut Vec<u8>,
-    ) -> Result<Read, Box<Problem>> {
+    ) -> Result<Record, Box<Problem>> {
         record.clear();
         let (before, start) = (records.ended, self.offset);
         // Two more than the limit, for the line end.
@@ -177,14 +177,14 @@ impl Stream {
         }
         let length = self.offset - start;
         Ok(match length {
-            0 => Read::End,
-            _ if length > record.len() as u64 || without_line_end(record).len() > limit => Read::TooLong,
-            _ => Read::Record,
+            0 => Record::End,
+            _ if length > record.len() as u64 || without_line_end(record).len() > limit => Record::TooLong,
+            _ => Record::Read,
         })
     }
 
     /// Reads a line into `line`, which is emptied first, without its line end, LF or CRLF.
-    pub(crate) fn read_line(&mut self, limit: usize, line: &mut Vec<u8>) -> Result<Read, Box<Problem>> {
+    pub(crate) fn read_line(&mut self, limit: usize, line: &mut Vec<u8>) -> Result<Record, Box<Problem>> {
         let read = self.read_record(&mut Records::of_any_length(Syntax::Lines), limit, line)?;
         line.truncate(without_line_end(line).len());
         Ok(read)
@@ -435,9 +435,9 @@ mod tests {
         loop {
             let start = stream.offset();
             match stream.read_line(8, &mut line).unwrap() {
-                Read::End => break,
-                Read::TooLong => seen.push((start, "too long".to_owned())),
-                Read::Record => seen.push((start, String::from_utf8(line.clone()).unwrap())),
+                Record::End => break,
+                Record::TooLong => seen.push((start, "too long".to_owned())),
+                Record::Read => seen.push((start, String::from_utf8(line.clone()).unwrap())),
             }
         }
         let expected = [(0, "one"), (5, "12345678"), (14, "too long"), (25, ""), (26, "last")];

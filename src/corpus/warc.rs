@@ -13,7 +13,7 @@ use super::columns::{FileColumns, Kind};
 use super::encoding::decoded;
 use super::paths::InputFile;
 use super::problem::Problem;
-use super::stream::{self, Stream};
+use super::stream::{Record, Stream};
 use super::{Context, Item, LeftOut, html};
 
 /// The column that ids come from, unless another is named.
@@ -199,8 +199,8 @@ impl Records {
     fn next_line(&mut self) -> Result<bool, Box<Problem>> {
         self.start = self.stream.offset();
         match self.stream.read_line(LONGEST_LINE, &mut self.line) {
-            Ok(stream::Read::End) => self.ended = true,
-            Ok(stream::Read::Record | stream::Read::TooLong) => {}
+            Ok(Record::End) => self.ended = true,
+            Ok(Record::Read | Record::TooLong) => {}
             Err(problem) => {
                 self.ended = true;
                 return Err(problem);

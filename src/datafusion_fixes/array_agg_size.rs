@@ -72,33 +72,31 @@ impl AggregateUDFImpl for ArrayAggSize {
 /// with the sizes of the batches since then.
 struct Measured {
     lists: Box<dyn GroupsAccumulator>,
-    /// The size when it was measured last, and the number of batches then.
-    measured: usize,
-    measured_batches: usize,
+    size: usize,
     batches: usize,
-    /// The size of the batches since then.
-    added: usize,
+    /// The number of batches at which the lists are measured next.
+    next: usize,
 }
 
 impl Measured {
     fn of(lists: Box<dyn GroupsAccumulator>) -> Self {
-        Self { measured: lists.size(), lists, measured_batches: 0, batches: 0, added: 0 }
+        Self { size: lists.size(), lists, batches: 0, next: 1 }
     }
 
     fn add(&mut self, values: &ArrayRef) {
         self.batches += 1;
-        if self.batches >= 2 * self.measured_batches {
-            (self.measured, self.measured_batches, self.added) = (self.lists.size(), self.batches, 0);
+        if self.batches >= self.next {
+            (self.size, self.next) = (self.lists.size(), 2 * self.batches);
         } else {
             // Beside its value, the accumulator holds the group and the row.
             let places = values.len() * size_of::<(u32, u32)>();
-            self.added += values.to_data().get_slice_memory_size().unwrap_or_default() + places;
+            self.size += values.to_data().get_slice_memory_size().unwrap_or_default() + places;
         }
     }
 
     /// Measures what is left after groups were given.
     fn measure(&mut self) {
-        (self.measured, self.measured_batches, self.batches, self.added) = (self.lists.size(), 0, 0, 0);
+        (self.size, self.batches, self.next) = (self.lists.size(), 0, 1);
     }
 }
 
@@ -138,7 +136,7 @@ impl GroupsAccumulator for Measured {
     }
 
     fn size(&self) -> usize {
-        self.measured + self.added
+        self.size
     }
 }
 

@@ -37,8 +37,7 @@ use super::array::Elements;
 use super::header::checked;
 use super::{LimitedFormat, LimitedSource, Limits};
 use crate::fuzzing::{block_on, choices};
-use crate::records::BYTE_ORDER_MARK;
-use crate::records::Syntax;
+use crate::records::{BYTE_ORDER_MARK, Syntax};
 
 pub(crate) fn json_array(data: &[u8]) {
     let ([piece], data) = choices(data);
