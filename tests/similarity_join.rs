@@ -222,7 +222,7 @@ async fn plan(session: &SessionContext, condition: &str) -> String {
 fn every_strategy_gives_the_rows_of_the_nested_loop() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let shape = (prop::sample::select(vec![1, 3, 16]), prop::sample::select(vec![1, 7, 8192]));
-    let cases = u32::try_from(times("IBID_CASES", 30)).unwrap();
+    let cases = u32::try_from(times("IBID_CASES", 20)).unwrap();
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         cases,
         failure_persistence: None,
@@ -276,7 +276,7 @@ fn the_operator_gives_the_same_rows_from_disk() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let shape = (prop::sample::select(vec![1, 3]), prop::sample::select(vec![1, 7, 8192]));
     let memory = (0..12_usize, prop::sample::select(vec![1 << 11, 1 << 14, 1 << 17, 1 << 30]));
-    let cases = u32::try_from(times("IBID_CASES", 10)).unwrap();
+    let cases = u32::try_from(times("IBID_CASES", 4)).unwrap();
     let config = ProptestConfig { cases, failure_persistence: None, ..Default::default() };
     let spilled = [AtomicUsize::new(0), AtomicUsize::new(0)];
     proptest::test_runner::TestRunner::new(config)

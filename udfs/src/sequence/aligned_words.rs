@@ -467,11 +467,55 @@ pub(super) struct Pair<'a> {
 #[derive(Default)]
 pub(super) struct Aligner {
     edges: Edges,
+    /// The words of all pairs so far, numbered by hash.
+    numbers: HashMap<u32, u32>,
+    /// The words of the two sides that were read last.
+    windows: [Window; 2],
+}
+
+/// The words of a part of a sequence, each with its number and its weight.
+#[derive(Default)]
+struct Window {
+    start: usize,
+    words: Vec<(u32, f64)>,
+}
+
+impl Window {
+    /// Returns the words in `range` of a sequence. Only those are read that were not read before from the same sequence.
+    fn read(
+        &mut self,
+        sequence: &Sequence<'_>,
+        range: &Range<usize>,
+        numbers: &mut HashMap<u32, u32>,
+    ) -> &[(u32, f64)] {
+        let mut read = |range: Range<usize>| {
+            let words = range.map(|word| {
+                // There are fewer than 2^32 hashes that have no number yet.
+                let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+                (*numbers.entry(sequence.hash(word)).or_insert(next), sequence.weight(word))
+            });
+            words.collect::<Vec<_>>()
+        };
+        let end = self.start + self.words.len();
+        if range.end < self.start || end < range.start {
+            (self.start, self.words) = (range.start, read(range.clone()));
+        } else {
+            if range.start < self.start {
+                self.words.splice(0..0, read(range.start..self.start));
+                self.start = range.start;
+            }
+            if end < range.end {
+                self.words.extend(read(end..range.end));
+            }
+        }
+        &self.words[range.start - self.start..range.end - self.start]
+    }
 }
 
 impl Aligner {
     /// Adds the passages of a pair to `passages`, in order of place.
     fn align(&mut self, pair: &Pair<'_>, seeds: &mut Vec<Seed>, rules: Rules, passages: &mut Vec<Passage>) {
+        self.windows = Default::default();
         seeds.retain(|seed| !pair.is_marked(*seed));
         seeds.sort_unstable();
         seeds.dedup();
@@ -543,22 +587,24 @@ impl Aligner {
         Some(part)
     }
 
+    /// Returns the parts of two whole sequences that belong together; `None` if they share no word.
+    pub(super) fn fit_whole(&mut self, pair: &Pair<'_>) -> Option<Part> {
+        let whole = Part { a: 0..pair.a.len(), b: 0..pair.b.len() };
+        if pair.is_equal(&whole) {
+            return (!whole.a.is_empty()).then_some(whole);
+        }
+        self.windows = Default::default();
+        self.fit(pair, &whole, &whole)
+    }
+
     /// Returns a part with new edges, which lie in `window`; `None` if the two sides of the part share no word.
-    pub(super) fn fit(&mut self, pair: &Pair<'_>, part: &Part, window: &Part) -> Option<Part> {
-        let mut numbers = HashMap::with_capacity(window.a.len() + window.b.len());
-        let mut read = |sequence: &Sequence<'_>, window: &Range<usize>| -> Vec<(u32, f64)> {
-            let words = window.clone().map(|word| {
-                let next = numbers.len();
-                let number = *numbers.entry(sequence.hash(word)).or_insert(next);
-                // A text has less than 2 GiB.
-                (u32::try_from(number).unwrap_or(u32::MAX), sequence.weight(word))
-            });
-            words.collect()
-        };
-        let (words_a, words_b) = (read(&pair.a, &window.a), read(&pair.b, &window.b));
+    fn fit(&mut self, pair: &Pair<'_>, part: &Part, window: &Part) -> Option<Part> {
+        let [window_a, window_b] = &mut self.windows;
+        let words_a = window_a.read(&pair.a, &window.a, &mut self.numbers);
+        let words_b = window_b.read(&pair.b, &window.b, &mut self.numbers);
         let within = |part: &Range<usize>, window: &Range<usize>| part.start - window.start..part.end - window.start;
         let core = (within(&part.a, &window.a), within(&part.b, &window.b));
-        let (run_a, run_b) = self.edges.find_around(&words_a, &words_b, core, DENSITY, |word| *word)?;
+        let (run_a, run_b) = self.edges.find_around(words_a, words_b, core, DENSITY, |word| *word)?;
         let of = |run: Range<usize>, window: &Range<usize>| run.start + window.start..run.end + window.start;
         Some(Part { a: of(run_a, &window.a), b: of(run_b, &window.b) })
     }
@@ -592,8 +638,25 @@ impl Pair<'_> {
         if self.is_same { runs.iter().filter_map(Part::apart).collect() } else { runs }
     }
 
+    /// Returns true if the two sides of a part have the same words in the same order.
+    fn is_equal(&self, part: &Part) -> bool {
+        self.a.hashes(part.a.clone()) == self.b.hashes(part.b.clone())
+    }
+
     /// Compares the two sides of a part.
     pub(super) fn compare(&self, part: Part) -> Passage {
+        if !self.is_equal(&part) || part.a.is_empty() {
+            return self.compare_counts(part);
+        }
+        let unmarked = |sequence: &Sequence<'_>, part: &Range<usize>| {
+            part.clone().filter(|word| !sequence.is_marked(*word)).count()
+        };
+        let unmarked = unmarked(&self.a, &part.a).max(unmarked(&self.b, &part.b));
+        Passage { shared: part.a.len(), unmarked, similarity: 1.0, part }
+    }
+
+    /// Compares the two sides of a part by how often each word is on them.
+    fn compare_counts(&self, part: Part) -> Passage {
         #[derive(Default)]
         struct Word {
             counts: [usize; 2],
@@ -746,6 +809,40 @@ mod tests {
             for (k, group) in found.iter().enumerate() {
                 prop_assert!(group.iter().all(|seed| linked.equiv(place(seed), place(&group[0]))));
                 prop_assert!(found[..k].iter().all(|other| !linked.equiv(place(&other[0]), place(&group[0]))));
+            }
+        }
+
+        #[test]
+        fn equal_texts_compare_as_by_their_counts(
+            text in "([a-f] ){1,20}", beside in "([a-z] ){0,20}", marked in prop::collection::vec(0..20_usize, 0..6),
+        ) {
+            // Weights depend on the whole text.
+            let (plain, packed) = (pack(&text), pack(&(text.clone() + &beside)));
+            let [plain, other] = [&plain, &packed].map(|bytes| Sequence::try_new("f", bytes).unwrap());
+            let mut bytes = Vec::new();
+            plain.write_marked(marked.into_iter().filter(|k| *k < plain.len()).map(|k| k..k + 1), &mut bytes);
+            let pair = Pair { a: Sequence::try_new("f", &bytes).unwrap(), b: other, is_same: false };
+            let part = Part { a: 0..plain.len(), b: 0..plain.len() };
+            prop_assert!(pair.is_equal(&part));
+            prop_assert_eq!(pair.compare(part.clone()), pair.compare_counts(part));
+            let (same, mut aligner) = (Pair { b: plain, ..pair }, Aligner::default());
+            let whole = Part { a: 0..plain.len(), b: 0..plain.len() };
+            prop_assert_eq!(aligner.fit_whole(&same), aligner.fit(&same, &whole, &whole));
+        }
+
+        #[test]
+        fn words_that_were_read_before_are_those_read_anew(
+            text in "([a-f] ){30}", ranges in prop::collection::vec((0..30_usize, 0..30_usize), 1..8),
+        ) {
+            let bytes = pack(&text);
+            let sequence = Sequence::try_new("f", &bytes).unwrap();
+            let (mut window, mut numbers) = (Window::default(), HashMap::new());
+            for (i, j) in ranges {
+                let range = i.min(j)..i.max(j);
+                let read = window.read(&sequence, &range, &mut numbers).to_vec();
+                let mut anew = Window::default();
+                prop_assert_eq!(&read, anew.read(&sequence, &range, &mut numbers));
+                prop_assert_eq!(read.len(), range.len());
             }
         }
 

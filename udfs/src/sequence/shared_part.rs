@@ -83,8 +83,7 @@ fn shared_part(a: &ArrayRef, b: &ArrayRef) -> Result<ArrayRef> {
         // Where a side is NULL it has no words.
         let [a, b] = [a, b].map(|bytes| Sequence::try_new("shared_part", bytes.unwrap_or_default()));
         let pair = Pair { a: a?, b: b?, is_same: false };
-        let whole = Part { a: 0..pair.a.len(), b: 0..pair.b.len() };
-        let part = aligner.fit(&pair, &whole, &whole).unwrap_or(Part { a: 0..0, b: 0..0 });
+        let part = aligner.fit_whole(&pair).unwrap_or(Part { a: 0..0, b: 0..0 });
         parts.push(pair.compare(part));
     }
     Ok(Arc::new(StructArray::try_new(PASSAGE_FIELDS.clone(), columns(&parts), nulls)?))

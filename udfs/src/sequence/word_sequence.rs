@@ -179,6 +179,10 @@ impl<'a> Sequence<'a> {
         u32::from_le_bytes(self.hashes[word])
     }
 
+    pub(super) fn hashes(&self, part: Range<usize>) -> &'a [[u8; 4]] {
+        &self.hashes[part]
+    }
+
     pub(super) fn weight(&self, word: usize) -> f64 {
         f64::from(self.weights[word] & !MARK) / STEPS + LEAST
     }
