@@ -91,28 +91,33 @@ impl Edges {
         of: impl Fn(&W) -> (u32, f64) + Copy,
     ) -> Option<(Range<usize>, Range<usize>)> {
         let (core_a, core_b) = (&a[core.0.clone()], &b[core.1.clone()]);
-        self.mark(core_b, of);
-        let share_a = self.marked_share(core_a, of);
         self.mark(core_a, of);
         let share_b = self.marked_share(core_b, of);
+        self.mark(core_b, of);
+        let share_a = self.marked_share(core_a, of);
         let density = density * (share_a + share_b) / 2.0;
         if density <= 0.0 {
             return None;
         }
         // Where the fraction `density` of the words is shared, the sum neither rises nor falls.
         let penalty = density / (1.0 - density);
-        let mut found = core;
+        let (mut found_a, mut found_b) = (None, core.1);
         for _ in 0..ROUNDS {
-            self.mark(&b[found.1.clone()], of);
+            // The words of `found_b` are marked.
             let part_a = self.best_run(a, of, penalty);
-            self.mark(&a[part_a.clone()], of);
-            let part_b = self.best_run(b, of, penalty);
-            let before = std::mem::replace(&mut found, (part_a, part_b));
-            if before == found {
+            if found_a.as_ref() == Some(&part_a) {
                 break;
             }
+            self.mark(&a[part_a.clone()], of);
+            found_a = Some(part_a);
+            let part_b = self.best_run(b, of, penalty);
+            if part_b == found_b {
+                break;
+            }
+            self.mark(&b[part_b.clone()], of);
+            found_b = part_b;
         }
-        Some(found)
+        Some((found_a?, found_b))
     }
 
     /// Marks `words` and no others.
