@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Typ
 use datafusion::common::hash_utils::{RandomState, create_hashes};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::utils::memory::RecordBatchMemoryCounter;
-use datafusion::common::{DataFusionError, JoinSide, Result};
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::spill_file::SpillFile;
@@ -220,14 +220,6 @@ impl Batches {
     /// Returns the number of a row in its input.
     pub(super) fn number(&self, row: Row) -> usize {
         self.all[row.batch as usize].number(row.row as usize)
-    }
-
-    /// Returns the batches of a side. If the input was read once, they are the same for both sides.
-    pub(super) fn side(&self, side: JoinSide) -> Range<usize> {
-        match side {
-            JoinSide::Right if self.left < self.all.len() => self.left..self.all.len(),
-            _ => 0..self.left,
-        }
     }
 }
 

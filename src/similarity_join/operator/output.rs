@@ -223,21 +223,50 @@ impl Output {
     }
 
     fn columns(&self, batches: &Batches, columns: &[ColumnIndex]) -> Result<Vec<ArrayRef>> {
-        let first_right = batches.side(JoinSide::Right).start;
-        let places = |rows: &[Row], first: usize| -> Vec<_> {
-            rows.iter().map(|row| (row.batch as usize - first, row.row as usize)).collect()
-        };
-        let (lefts, rights) = (places(&self.lefts, 0), places(&self.rights, first_right));
+        let (lefts, rights) = (Places::of(&self.lefts), Places::of(&self.rights));
         let of = |column: &ColumnIndex| {
-            let values = batches.side(column.side).map(|batch| batches.all[batch].rows.column(column.index).as_ref());
-            let rows = if column.side == JoinSide::Right { &rights } else { &lefts };
-            Ok(interleave(&values.collect::<Vec<_>>(), rows)?)
+            let places = if column.side == JoinSide::Right { &rights } else { &lefts };
+            let values = places.batches.iter().map(|&batch| batches.all[batch].rows.column(column.index).as_ref());
+            Ok(interleave(&values.collect::<Vec<_>>(), &places.rows)?)
         };
         columns.iter().map(of).collect()
+    }
+}
+
+/// Where rows are: the batches that have any of them, and for each row the place of its batch in that list, and its
+/// place in the batch.
+struct Places {
+    batches: Vec<usize>,
+    rows: Vec<(usize, usize)>,
+}
+
+impl Places {
+    /// There may be many more batches than rows, if one set is so long that batches have a few rows.
+    fn of(rows: &[Row]) -> Self {
+        let mut batches: Vec<_> = rows.iter().map(|row| row.batch).collect();
+        batches.sort_unstable();
+        batches.dedup();
+        let place = |row: &Row| (batches.partition_point(|batch| *batch < row.batch), row.row as usize);
+        let rows = rows.iter().map(place).collect();
+        Self { batches: batches.into_iter().map(|batch| batch as usize).collect(), rows }
     }
 }
 
 fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each batch of the output was once made of all batches of the input, which took most of the time where one set
+    /// was so long that batches had four rows.
+    #[test]
+    fn rows_are_taken_from_the_batches_that_have_them_and_no_others() {
+        let rows = [(900, 7), (5, 0), (900, 2)].map(|(batch, row)| Row { batch, row });
+        let places = Places::of(&rows);
+        assert_eq!((places.batches, places.rows), (vec![5, 900], vec![(1, 7), (0, 0), (1, 2)]));
+    }
 }
