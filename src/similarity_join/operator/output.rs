@@ -226,7 +226,8 @@ impl Output {
         let (lefts, rights) = (Places::of(&self.lefts), Places::of(&self.rights));
         let of = |column: &ColumnIndex| {
             let places = if column.side == JoinSide::Right { &rights } else { &lefts };
-            let values = places.batches.iter().map(|&batch| batches.all[batch].rows.column(column.index).as_ref());
+            let values =
+                places.batches.iter().map(|&batch| batches.all[batch as usize].rows.column(column.index).as_ref());
             Ok(interleave(&values.collect::<Vec<_>>(), &places.rows)?)
         };
         columns.iter().map(of).collect()
@@ -236,19 +237,20 @@ impl Output {
 /// Where rows are: the batches that have any of them, and for each row the place of its batch in that list, and its
 /// place in the batch.
 struct Places {
-    batches: Vec<usize>,
+    batches: Vec<u32>,
     rows: Vec<(usize, usize)>,
 }
 
 impl Places {
-    /// There may be many more batches than rows, if one set is so long that batches have a few rows.
+    /// Finds the places of rows. There may be many more batches than rows, if one set is so long that batches have a few
+    /// rows.
     fn of(rows: &[Row]) -> Self {
         let mut batches: Vec<_> = rows.iter().map(|row| row.batch).collect();
         batches.sort_unstable();
         batches.dedup();
         let place = |row: &Row| (batches.partition_point(|batch| *batch < row.batch), row.row as usize);
         let rows = rows.iter().map(place).collect();
-        Self { batches: batches.into_iter().map(|batch| batch as usize).collect(), rows }
+        Self { batches, rows }
     }
 }
 

@@ -469,8 +469,6 @@ pub(super) struct Aligner {
     edges: Edges,
     /// The words of all pairs so far, numbered by hash.
     numbers: HashMap<u32, u32>,
-    /// The words of the two sides that were read last.
-    windows: [Window; 2],
 }
 
 /// The words of a part of a sequence, each with its number and its weight.
@@ -515,7 +513,6 @@ impl Window {
 impl Aligner {
     /// Adds the passages of a pair to `passages`, in order of place.
     fn align(&mut self, pair: &Pair<'_>, seeds: &mut Vec<Seed>, rules: Rules, passages: &mut Vec<Passage>) {
-        self.windows = Default::default();
         seeds.retain(|seed| !pair.is_marked(*seed));
         seeds.sort_unstable();
         seeds.dedup();
@@ -566,12 +563,13 @@ impl Aligner {
         let middle = usize::midpoint(core.a.end, core.b.start);
         let (last_a, first_b) = if *is_same { (middle, middle) } else { (a.len(), 0) };
         let mut part = core;
+        let mut windows = Default::default();
         for _ in 0..WIDENINGS {
             let around = |part: &Range<usize>, least: usize, most: usize| {
                 part.start.saturating_sub(MARGIN).max(least)..(part.end + MARGIN).min(most)
             };
             let window = Part { a: around(&part.a, 0, last_a), b: around(&part.b, first_b, b.len()) };
-            let fitted = self.fit(pair, &part, &window)?;
+            let fitted = self.fit(pair, &part, &window, &mut windows)?;
             let (start_a, start_b) = (fitted.a.start, fitted.b.start);
             let (before_a, before_b) =
                 walk((start_a, start_b - first_b), |i, j| a.hash(start_a - 1 - i) == b.hash(start_b - 1 - j));
@@ -593,13 +591,13 @@ impl Aligner {
         if pair.is_equal(&whole) {
             return (!whole.a.is_empty()).then_some(whole);
         }
-        self.windows = Default::default();
-        self.fit(pair, &whole, &whole)
+        self.fit(pair, &whole, &whole, &mut Default::default())
     }
 
     /// Returns a part with new edges, which lie in `window`; `None` if the two sides of the part share no word.
-    fn fit(&mut self, pair: &Pair<'_>, part: &Part, window: &Part) -> Option<Part> {
-        let [window_a, window_b] = &mut self.windows;
+    /// `windows` has the words of the pair that were read before, and gets those of `window`.
+    fn fit(&mut self, pair: &Pair<'_>, part: &Part, window: &Part, windows: &mut [Window; 2]) -> Option<Part> {
+        let [window_a, window_b] = windows;
         let words_a = window_a.read(&pair.a, &window.a, &mut self.numbers);
         let words_b = window_b.read(&pair.b, &window.b, &mut self.numbers);
         let within = |part: &Range<usize>, window: &Range<usize>| part.start - window.start..part.end - window.start;
@@ -822,12 +820,12 @@ mod tests {
             let mut bytes = Vec::new();
             plain.write_marked(marked.into_iter().filter(|k| *k < plain.len()).map(|k| k..k + 1), &mut bytes);
             let pair = Pair { a: Sequence::try_new("f", &bytes).unwrap(), b: other, is_same: false };
-            let part = Part { a: 0..plain.len(), b: 0..plain.len() };
-            prop_assert!(pair.is_equal(&part));
-            prop_assert_eq!(pair.compare(part.clone()), pair.compare_counts(part));
-            let (same, mut aligner) = (Pair { b: plain, ..pair }, Aligner::default());
             let whole = Part { a: 0..plain.len(), b: 0..plain.len() };
-            prop_assert_eq!(aligner.fit_whole(&same), aligner.fit(&same, &whole, &whole));
+            prop_assert!(pair.is_equal(&whole));
+            prop_assert_eq!(pair.compare(whole.clone()), pair.compare_counts(whole.clone()));
+            let (same, mut aligner) = (Pair { b: plain, ..pair }, Aligner::default());
+            let fitted = aligner.fit(&same, &whole, &whole, &mut Default::default());
+            prop_assert_eq!(aligner.fit_whole(&same), fitted);
         }
 
         #[test]
