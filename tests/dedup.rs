@@ -125,6 +125,51 @@ fn the_columns_of_the_input_keep_their_names_types_and_order() {
     );
 }
 
+#[test]
+fn columns_may_have_the_names_of_ours() {
+    let place = Place::new();
+    let row = |id: i64, time: &str| json!({"id": id, "text": "The ferry leaves at noon.", "time": time, "doc": id, "form": time, "seconds": time});
+    place.write("a.jsonl", jsonl_of(&[row(1, "2020"), row(2, "2019")]));
+    for keep in ["oldest:time", "oldest:form", "oldest:seconds", "highest:doc", "priority:doc=2", "highest:doc_id"] {
+        place.ok(&format!("dedup a.jsonl --keep {keep} -o clean"));
+        assert_eq!(rows(&place, "clean", "kept"), [row(2, "2019")], "{keep}");
+    }
+}
+
+#[test]
+fn objects_and_lists_of_json_lines_stay_what_they_are() {
+    let place = Place::new();
+    let rows = "{\"id\":\"a\",\"text\":\"The ferry leaves at noon.\",\"meta\":{\"k\": [1.50, {\"z\": null}]},\"tags\":[],\"n\":\"{}\"}\n\
+                {\"id\":\"b\",\"text\":\"The train leaves at night.\",\"meta\":null,\"tags\":[\"x\"],\"n\":\"[\"}\n";
+    place.write("a.jsonl", rows);
+    place.ok("dedup a.jsonl -o clean --format jsonl");
+    let written = |folder: &str| String::from_utf8(place.read(format!("{folder}/kept/part-00000.jsonl"))).unwrap();
+    assert_eq!(written("clean"), rows);
+    // A column that also has text is text.
+    place.write("b.jsonl", rows.replace("[\"x\"]", "\"x\""));
+    place.ok("dedup b.jsonl -o mixed --format jsonl");
+    assert_eq!(written("mixed"), rows.replace("[\"x\"]", "\"x\"").replace("[]", "\"[]\""));
+}
+
+#[test]
+fn a_text_of_two_columns_replaces_neither() {
+    let place = Place::new();
+    let row = |id: &str, title: &str| json!({"id": id, "title": title, "text": "The ferry leaves at noon."});
+    place.write("a.jsonl", jsonl_of(&[row("a", "Times"), row("b", "Times"), row("c", "Boats and where they go")]));
+    place.ok("dedup a.jsonl --text-column title+text -o clean --format jsonl");
+    let joined = |mut row: Value, text: &str| {
+        row["new_text"] = json!(text);
+        row
+    };
+    assert_eq!(
+        place.sql("SELECT id, title, text, new_text FROM 'clean/kept/part-00000.jsonl'"),
+        [
+            joined(row("a", "Times"), "Times\n\nThe ferry leaves at noon."),
+            joined(row("c", "Boats and where they go"), "Boats and where they go\n\nThe ferry leaves at noon.")
+        ]
+    );
+}
+
 fn jsonl_of(rows: &[Value]) -> String {
     rows.iter().map(|row| format!("{row}\n")).collect()
 }

@@ -9,5 +9,8 @@ SELECT
     positions.position
 FROM pieces
 JOIN positions ON pieces.doc = positions.doc
-JOIN (SELECT docs.doc, $key AS key FROM documents JOIN docs ON documents.doc_id = docs.doc_id) AS preferred
+JOIN (
+    SELECT docs.doc, keys.key
+    FROM (SELECT doc_id, $key AS key FROM documents) AS keys JOIN docs ON keys.doc_id = docs.doc_id
+) AS preferred
     ON pieces.doc = preferred.doc

@@ -7,12 +7,9 @@ SELECT
     split_part(CAST(to_timestamp_micros(CAST(min(seconds) * 1000000 AS BIGINT)) AS VARCHAR), 'T', 1) AS first,
     split_part(CAST(to_timestamp_micros(CAST(max(seconds) * 1000000 AS BIGINT)) AS VARCHAR), 'T', 1) AS last
 FROM (
-    SELECT time['seconds'] AS seconds, time['form'] AS form
-    FROM (
-        SELECT time_of($timed_by) AS time FROM documents
-        UNION ALL
-        SELECT time_of($timed_by) AS time FROM against_documents
-    )
+    SELECT time_of($timed_by)['seconds'] AS seconds, time_of($timed_by)['form'] AS form FROM documents
+    UNION ALL
+    SELECT time_of($timed_by)['seconds'] AS seconds, time_of($timed_by)['form'] AS form FROM against_documents
 )
 GROUP BY form
 ORDER BY form NULLS LAST

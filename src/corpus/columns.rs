@@ -22,6 +22,17 @@ pub(super) const ID_COLUMNS: [&str; 2] = ["doc_id", "id"];
 
 /// The key in the metadata of a field that holds its [`Kind`].
 const KIND: &str = "ibid.kind";
+const JSON: &str = "json";
+
+/// Returns the field with the note that its text is JSON: lists and objects.
+pub(crate) fn noted_as_json(field: Field) -> Field {
+    Kind::Json.noted_in(field)
+}
+
+/// Returns true if the field has the note that its text is JSON.
+pub(crate) fn is_json(field: &Field) -> bool {
+    field.metadata().get(KIND).is_some_and(|kind| kind == JSON)
+}
 
 /// The type of a column, inferred from its values so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +46,8 @@ pub(crate) enum Kind {
     WideInt,
     Float,
     Text,
+    /// Lists and objects of JSON, as text.
+    Json,
     /// A type that only Parquet has.
     Other(DataType),
 }
@@ -56,6 +69,7 @@ impl Kind {
         match field.metadata().get(KIND).map(String::as_str) {
             Some("null") => Self::Null,
             Some("int") => Self::Int,
+            Some(JSON) => Self::Json,
             _ => Self::of_type(field.data_type()),
         }
     }
@@ -66,6 +80,7 @@ impl Kind {
         let kind = match self {
             Self::Null => "null",
             Self::Int => "int",
+            Self::Json => JSON,
             _ => return field,
         };
         field.with_metadata([(KIND.to_owned(), kind.to_owned())].into())
@@ -73,7 +88,7 @@ impl Kind {
 
     pub(crate) fn data_type(&self) -> DataType {
         match self {
-            Self::Null | Self::Text => DataType::Utf8,
+            Self::Null | Self::Text | Self::Json => DataType::Utf8,
             Self::Bool => DataType::Boolean,
             Self::Int | Self::WideInt => DataType::Int64,
             Self::Float => DataType::Float64,
@@ -251,6 +266,8 @@ pub(crate) struct UserColumn {
     pub(crate) given: String,
     /// The type of the ids in the files, for the id column. Among the documents, ids are text.
     pub(crate) id_type: Option<DataType>,
+    /// True if the files have lists and objects of JSON. Among the documents, they are text.
+    pub(crate) is_json: bool,
 }
 
 impl Union {
@@ -294,7 +311,8 @@ impl Union {
     }
 
     /// Returns the schema, the index of each user column in it, and the columns in the user's order. An id that the
-    /// files do not have comes first. If the files are a portion of all files, the schema has the metadata that is
+    /// files do not have comes first. An id or a text that is not a column of the files has the name `doc_id` or `text`
+    /// unless another column has it; then it begins with `new_`. If the files are a portion of all files, the schema has the metadata that is
     /// needed to combine it with the schemas of other portions.
     pub(crate) fn finish(self, is_portion: bool) -> (SchemaRef, HashMap<String, usize>, Vec<UserColumn>) {
         let mut fields = vec![Field::new("doc_id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)];
@@ -311,17 +329,25 @@ impl Union {
         let roles = self.roles.unwrap_or(Roles { text: None, text_is_optional: false, id: None });
         let id_type = self.ids.map(|kind| kind.data_type());
         let column = |given: String| {
-            let (name, id_type) = match &given {
-                text if Some(text) == roles.text.as_ref() => ("text".to_owned(), None),
-                id if Some(id) == roles.id.as_ref() => ("doc_id".to_owned(), id_type.clone()),
-                other => (fields[*indices.get(other)?].name().clone(), None),
+            let (name, id_type, is_json) = match &given {
+                text if Some(text) == roles.text.as_ref() => ("text".to_owned(), None, false),
+                id if Some(id) == roles.id.as_ref() => ("doc_id".to_owned(), id_type.clone(), false),
+                other => {
+                    let index = *indices.get(other)?;
+                    // The first two fields are the id and the text.
+                    (fields[index].name().clone(), None, self.columns.kinds[index - 2].1 == Kind::Json)
+                }
             };
-            Some(UserColumn { name, given, id_type })
+            Some(UserColumn { name, given, id_type, is_json })
         };
         let mut user: Vec<_> = self.given.into_iter().filter_map(column).collect();
         for (at, name) in ["doc_id", "text"].into_iter().enumerate() {
             if user.iter().all(|column| column.name != name) {
-                let column = UserColumn { name: name.to_owned(), given: name.to_owned(), id_type: None };
+                let mut given = name.to_owned();
+                while user.iter().any(|column| column.given == given) {
+                    given.insert_str(0, "new_");
+                }
+                let column = UserColumn { name: name.to_owned(), given, id_type: None, is_json: false };
                 user.insert(at.min(user.len()), column);
             }
         }
@@ -361,13 +387,17 @@ mod tests {
 
     #[test]
     fn kinds_widen_without_loss() {
-        use Kind::{Bool, Float, Int, Null, Other, Text, WideInt};
+        use Kind::{Bool, Float, Int, Json, Null, Other, Text, WideInt};
         for (a, b, both) in [
             (Null, Int, Some(Int)),
             (Int, Float, Some(Float)),
             (Int, WideInt, Some(WideInt)),
             (WideInt, Float, Some(Text)),
             (Bool, Int, Some(Text)),
+            (Json, Json, Some(Json)),
+            (Null, Json, Some(Json)),
+            (Json, Text, Some(Text)),
+            (Int, Json, Some(Text)),
             (Other(DataType::Date32), Text, Some(Text)),
             (Other(DataType::Int32), WideInt, Some(WideInt)),
             (Other(DataType::Int32), Other(DataType::Float32), Some(Float)),
@@ -407,8 +437,7 @@ mod tests {
         let (schema, _, user) = union.finish(false);
         assert_eq!(user.len(), schema.fields().len());
         let ids: Vec<_> = user.iter().filter(|column| column.id_type.is_some()).collect();
-        let id = UserColumn { name: "doc_id".to_owned(), given: "id".to_owned(), id_type: Some(DataType::Int64) };
-        assert_eq!(ids, [&id]);
+        assert_eq!(ids.iter().map(|id| (id.name.as_str(), id.given.as_str())).collect::<Vec<_>>(), [("doc_id", "id")]);
     }
 
     /// Its text ids once made texts of the whole-number ids of the files that are read.

@@ -64,7 +64,8 @@ impl Value {
             Self::Null => Kind::Null,
             Self::Bool(_) => Kind::Bool,
             Self::Number(number) => kind_of_number(number),
-            Self::Text(_) | Self::List(_) | Self::Object(_) => Kind::Text,
+            Self::Text(_) => Kind::Text,
+            Self::List(_) | Self::Object(_) => Kind::Json,
         }
     }
 

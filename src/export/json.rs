@@ -3,23 +3,28 @@
 use std::io::Write;
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, FieldRef, Float16Type, Float32Type, Float64Type};
 use arrow::error::ArrowError;
 use arrow::json::writer::{
     Encoder, EncoderFactory, EncoderOptions, LineDelimited, NullableEncoder, Writer, WriterBuilder, make_encoder,
 };
+use serde::de::IgnoredAny;
+
+use crate::corpus::is_json;
 
 /// Returns a writer of one line per row, with `null` for NULL, and with text for the numbers that JSON does not have.
+/// Text with the note that it is JSON is written as it is.
 pub(super) fn lines<W: Write>(to: W) -> Writer<W, LineDelimited> {
-    WriterBuilder::new().with_explicit_nulls(true).with_encoder_factory(Arc::new(Floats)).build(to)
+    WriterBuilder::new().with_explicit_nulls(true).with_encoder_factory(Arc::new(Values)).build(to)
 }
 
-/// A factory of encoders for floats that are not finite.
+/// A factory of encoders for floats that are not finite, and for text that is JSON.
 #[derive(Debug)]
-struct Floats;
+struct Values;
 
-impl EncoderFactory for Floats {
+impl EncoderFactory for Values {
     fn make_default_encoder<'a>(
         &self,
         field: &'a FieldRef,
@@ -27,6 +32,10 @@ impl EncoderFactory for Floats {
         _: &'a EncoderOptions,
     ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
         static DEFAULT: LazyLock<EncoderOptions> = LazyLock::new(EncoderOptions::default);
+        if is_json(field) && array.data_type().is_string() {
+            let (texts, as_text) = (cast(array, &DataType::Utf8View)?, make_encoder(field, array, &DEFAULT)?);
+            return Ok(Some(NullableEncoder::new(Box::new(Json { texts, as_text }), array.nulls().cloned())));
+        }
         let values: Vec<f64> = match array.data_type() {
             DataType::Float16 => array.as_primitive::<Float16Type>().values().iter().map(|n| n.to_f64()).collect(),
             DataType::Float32 => array.as_primitive::<Float32Type>().values().iter().map(|n| f64::from(*n)).collect(),
@@ -58,11 +67,48 @@ impl Encoder for AnyFloat<'_> {
     }
 }
 
+/// Texts that are lists or objects of JSON.
+struct Json<'a> {
+    texts: ArrayRef,
+    as_text: NullableEncoder<'a>,
+}
+
+impl Encoder for Json<'_> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        let text = self.texts.as_string_view().value(row);
+        if serde_json::from_str::<IgnoredAny>(text).is_err() {
+            return self.as_text.encode(row, out);
+        }
+        // JSON has line breaks only between values.
+        out.extend(text.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use arrow::array::{ArrayRef, Float32Array, Float64Array, ListArray, RecordBatch};
+    use arrow::array::{Float32Array, Float64Array, ListArray, RecordBatch, StringArray};
+    use arrow::datatypes::{Field, Schema};
 
     use super::*;
+    use crate::corpus::noted_as_json;
+
+    #[test]
+    fn text_that_is_json_is_written_as_it_is_and_other_text_is_quoted() {
+        let fields = [noted_as_json(Field::new("a", DataType::Utf8, true)), Field::new("b", DataType::Utf8, true)];
+        let values = StringArray::from(vec![Some("{\"k\": [1,\n1e2]}"), Some("[\"x\"]"), Some("{"), None]);
+        let columns: Vec<ArrayRef> = vec![Arc::new(values.clone()), Arc::new(values)];
+        let mut out = Vec::new();
+        let mut writer = lines(&mut out);
+        writer.write(&RecordBatch::try_new(Arc::new(Schema::new(fields.to_vec())), columns).unwrap()).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "{\"a\":{\"k\": [1, 1e2]},\"b\":\"{\\\"k\\\": [1,\\n1e2]}\"}\n\
+             {\"a\":[\"x\"],\"b\":\"[\\\"x\\\"]\"}\n\
+             {\"a\":\"{\",\"b\":\"{\"}\n\
+             {\"a\":null,\"b\":null}\n"
+        );
+    }
 
     #[test]
     fn rows_have_all_columns_and_all_numbers() {

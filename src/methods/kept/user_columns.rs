@@ -7,7 +7,7 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::Result;
 
-use crate::corpus::UserColumn;
+use crate::corpus::{UserColumn, noted_as_json};
 
 /// The columns of documents as the user's files have them.
 #[derive(Debug, Clone)]
@@ -28,7 +28,8 @@ impl UserColumns {
             let field = documents.field(place);
             let whole = column.id_type.as_ref().filter(|id_type| id_type.is_integer());
             let data_type = whole.unwrap_or(field.data_type()).clone();
-            fields.push(Field::new(&column.given, data_type, field.is_nullable()));
+            let shown = Field::new(&column.given, data_type, field.is_nullable());
+            fields.push(if column.is_json { noted_as_json(shown) } else { shown });
             places.push(place);
         }
         if places.is_empty() {
