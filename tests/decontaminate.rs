@@ -98,7 +98,7 @@ fn items_are_found_by_containment() {
         let sets = "SELECT id, shingles(words(normalize(text)), 3) AS set FROM";
         let pairs = place.sql(&format!(
             "SET ibid.similarity_join.strategy = 'nested_loop';
-             WITH items AS ({sets} 'items.jsonl'), documents AS ({sets} 'train.jsonl')
+             WITH items AS ({sets} 'items.jsonl' WHERE cardinality(words(text)) >= 3), documents AS ({sets} 'train.jsonl')
              SELECT DISTINCT documents.id FROM items JOIN documents ON containment(items.set, documents.set) >= 0.75"
         ));
         let gone: BTreeSet<_> = texts(&pairs, "id").into_iter().collect();
@@ -111,6 +111,23 @@ fn items_are_found_by_containment() {
         let hit: BTreeSet<_> = texts(&rows(&place, "clean", "hits"), "id").into_iter().collect();
         assert_eq!(hit, gone, "{seed}");
     }
+}
+
+#[test]
+fn by_containment_an_item_shorter_than_a_shingle_is_not_said_to_be_tested() {
+    let place = Place::new();
+    place.write("train.jsonl", jsonl([("d", "The question is here: who wrote Hamlet play? End of it.".to_owned())]));
+    place.write("items.jsonl", jsonl([("q", "who wrote Hamlet play?"), ("r", "is here: who wrote Hamlet")]));
+    let said = place.run("decontaminate train.jsonl --against items.jsonl --by containment -o clean").err;
+    assert!(said.contains("1 items have no set or fewer than 5 words, and were not looked for"), "{said}");
+    let items = place.sql("SELECT item_id, is_tested, documents FROM 'clean/items.parquet'");
+    assert_eq!(
+        items,
+        [
+            json!({"item_id": "q", "is_tested": false, "documents": 0}),
+            json!({"item_id": "r", "is_tested": true, "documents": 1})
+        ]
+    );
 }
 
 #[test]

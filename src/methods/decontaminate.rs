@@ -276,10 +276,8 @@ impl Decontaminate {
 
     /// Returns the note on items that are not looked for.
     fn untested(&self) -> String {
-        match self.by {
-            Overlap::Words => format!("items have fewer than {} words, and were not looked for", self.least_words()),
-            Overlap::Containment => "items have no set, and were not looked for".to_owned(),
-        }
+        let sets = if self.by == Overlap::Containment { "no set or " } else { "" };
+        format!("items have {sets}fewer than {} words, and were not looked for", self.least_words())
     }
 
     fn options(&self) -> Value {
@@ -306,7 +304,7 @@ impl Decontaminate {
     fn least_words(&self) -> u32 {
         match self.by {
             Overlap::Words => self.min_words.unwrap_or(MIN_WORDS).min(self.run_words()),
-            Overlap::Containment => 1,
+            Overlap::Containment => self.signature_of_sets().words_of_element(),
         }
     }
 

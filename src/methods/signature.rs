@@ -99,6 +99,16 @@ impl Signature {
         KNOWN.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns the number of words that each element is made of, or 1 if elements are not runs of words. A text of fewer
+    /// words has one element, which no longer text has.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 1 to 1e9")]
+    pub(super) fn words_of_element(&self) -> u32 {
+        let of_runs =
+            [query::SIGNATURES_SHINGLES, query::SIGNATURES_SAMPLED_SHINGLES, query::SIGNATURES_WEIGHTED_SHINGLES];
+        let n = self.values.iter().find(|(name, _)| *name == "n" && of_runs.contains(&self.query));
+        n.map_or(1, |(_, n)| *n as u32)
+    }
+
     pub(crate) fn set(&self, parameters: &mut Parameters) {
         for (name, value) in self.values.iter() {
             parameters.set(name, Literal::of_text(&value.to_string()));
