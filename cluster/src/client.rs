@@ -50,7 +50,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const QUIET: Duration = Duration::from_secs(5);
 
 /// The time that a scheduler has to answer.
-const ANSWER: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER: Duration = Duration::from_secs(10);
 
 /// The time for ending plans when the program is interrupted.
 const LONGEST: Duration = Duration::from_millis(700);
@@ -180,7 +180,7 @@ impl Client {
                     if failed.error.contains(LOST) {
                         return Ok(None);
                     }
-                    return exec_err!("{}", reason(&failed.error));
+                    return exec_err!("{}{}", reason(&failed.error), remedy(&failed.error));
                 }
                 Some(Status::Successful(done)) => {
                     job.is_over = true;
@@ -256,18 +256,37 @@ fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
     entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
 }
 
-/// Returns the reason of a failed plan in the words of the operator that failed, without the words of Ballista and the
-/// names of types around them.
-fn reason(said: &str) -> &str {
+/// The type of the errors of tasks that may not have more memory.
+const MEMORY: &str = "ResourcesExhausted(";
+
+/// Returns the reason of a failed plan in the words of the operator that failed, without the words of Ballista, the
+/// names of types around them, and the fields behind them.
+fn reason(said: &str) -> String {
     let mut reason = said.trim_end();
     for words in ["Job failed due to stage ", "Task failed due to runtime execution error: "] {
         reason = reason.split_once(words).map_or(reason, |(_, rest)| rest);
     }
+    // What is said around it is how to set an option of DataFusion.
+    reason = reason.split_once(MEMORY).map_or(reason, |(_, rest)| rest);
     let is_type = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     while let Some((_, rest)) = reason.split_once('(').filter(|(name, _)| is_type(name)) {
         reason = rest.strip_suffix(')').unwrap_or(rest);
     }
-    reason.trim_matches('"')
+    let Some(quoted) = reason.strip_prefix('"') else { return reason.trim_end_matches('"').to_owned() };
+    let ends = |(at, _): &(usize, &str)| !quoted[..*at].ends_with('\\');
+    let end = quoted.match_indices('"').find(ends).map_or(quoted.len(), |(at, _)| at);
+    quoted[..end].replace("\\\"", "\"")
+}
+
+/// Returns what to do about a failed plan, if that is known.
+fn remedy(said: &str) -> &'static str {
+    if said.contains(MEMORY) {
+        "; raise --partitions, or the --memory of the executors"
+    } else if said.contains("kind: StorageFull") {
+        ": make room in the folder --work-dir of the executors"
+    } else {
+        ""
+    }
 }
 
 /// Fetches the rows of a partition.
@@ -322,7 +341,7 @@ impl Drop for Job {
 
 #[cfg(test)]
 mod tests {
-    use super::reason;
+    use super::{reason, remedy};
 
     #[test]
     fn the_reason_of_a_failure_is_what_the_operator_said() {
@@ -337,5 +356,18 @@ mod tests {
         ] {
             assert_eq!(reason(&around), said, "{around}");
         }
+    }
+
+    #[test]
+    fn the_reason_is_what_is_quoted_and_not_the_fields_behind_it() {
+        let full = "Task failed due to runtime execution error: DataFusionError(ArrowError(IoError(\"No space left on device \
+                    (os error 28)\", Os { code: 28, kind: StorageFull, message: \"No space left on device\" }), Some(\"\")))";
+        assert_eq!(reason(full), "No space left on device (os error 28)");
+        assert_eq!(remedy(full), ": make room in the folder --work-dir of the executors");
+        let memory = "DataFusionError(Context(\"Not enough memory to continue external sort. Consider increasing \
+                      'datafusion.runtime.memory_limit'.\", ResourcesExhausted(\"ExternalSorter[0] cannot reserve 9 bytes\")))";
+        assert_eq!(reason(memory), "ExternalSorter[0] cannot reserve 9 bytes");
+        assert_eq!(remedy(memory), "; raise --partitions, or the --memory of the executors");
+        assert_eq!(reason(r#"DataFusionError(Execution("the id \"1\" stands twice"))"#), r#"the id "1" stands twice"#);
     }
 }

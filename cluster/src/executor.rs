@@ -15,7 +15,10 @@ use datafusion::prelude::SessionConfig;
 use ibid::bytes;
 use ibid::program::on_executor;
 use ibid::program::store::Stores;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
+use crate::client::ANSWER;
 use crate::connections::Connections;
 use crate::settings::{MESSAGE_BYTES, check_version, codec, configured};
 
@@ -26,9 +29,9 @@ pub(crate) struct Executor {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
     scheduler: String,
     /// The address to listen at; only this machine reaches 127.0.0.1
-    #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: IpAddr,
-    /// The name by which other machines reach this one [default: the host of --bind]
+    /// The name by which other machines reach this one [default: the address of --bind]
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
     /// The two ports to listen at [default: any free ports]
@@ -40,18 +43,24 @@ pub(crate) struct Executor {
     /// The number of tasks that run at once [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     tasks: Option<u16>,
-    /// The folder for rows between stages and for spilled data [default: the folder of the system for temporary files]
+    /// The folder for rows between stages and for spilled data, made if it is missing [default: the folder of the system
+    /// for temporary files]
     #[arg(long, value_name = "FOLDER")]
     work_dir: Option<PathBuf>,
 }
 
 impl Executor {
     pub(crate) async fn run(self, stores: &Arc<Stores>) -> Result<()> {
-        let engine = ibid_cli::engine_of_server(self.memory, self.work_dir.as_deref(), stores)?;
         let folder = self.work_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let work_dir = tempfile::Builder::new().prefix(".ibid-executor.").tempdir_in(&folder);
-        let work_dir = work_dir.with_context(|| format!("cannot make a folder in {}", folder.display()))?;
+        let make = || {
+            std::fs::create_dir_all(&folder)?;
+            tempfile::Builder::new().prefix(".ibid-executor.").tempdir_in(&folder)
+        };
+        let work_dir =
+            make().with_context(|| format!("cannot make a folder in {}; see --work-dir", folder.display()))?;
+        let engine = ibid_cli::engine_of_server(self.memory, self.work_dir.as_deref(), stores)?;
         let (host, port) = self.scheduler.rsplit_once(':').context("--scheduler is HOST:PORT")?;
+        let port = port.parse().with_context(|| format!("--scheduler: {port} is no port"))?;
         let ports = match self.ports.as_slice() {
             [port, grpc] => [*port, *grpc],
             _ => free_ports(self.bind)?,
@@ -66,7 +75,7 @@ impl Executor {
             port: ports[0],
             grpc_port: ports[1],
             scheduler_host: host.to_owned(),
-            scheduler_port: port.parse().with_context(|| format!("--scheduler: {port} is no port"))?,
+            scheduler_port: port,
             scheduler_connect_timeout_seconds: 30,
             vcores: usize::from(self.tasks.unwrap_or(0)),
             work_dir: Some(work_dir.path().to_str().context("--work-dir is not UTF-8")?.to_owned()),
@@ -85,7 +94,13 @@ impl Executor {
             override_execution_engine: Some(Arc::new(Tasks::new(format!("the executor {}:{}", self.bind, ports[0])))),
             ..ExecutorProcessConfig::default()
         };
-        ibid_cli::say(&format!("the executor listens at {}:{} for {}", self.bind, ports[0], self.scheduler));
+        ibid_cli::say(&format!(
+            "the executor listens at {}:{}, and connects to the scheduler at {}",
+            self.bind, ports[0], self.scheduler
+        ));
+        if !matches!(timeout(ANSWER, TcpStream::connect((host, port))).await, Ok(Ok(_))) {
+            ibid_cli::say(&format!("there is no scheduler at {} yet", self.scheduler));
+        }
         start_executor_process(Arc::new(config)).await.context("the executor stopped")?;
         Ok(())
     }

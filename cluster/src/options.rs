@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use futures::future::BoxFuture;
 use ibid::{Engine, EngineBuilder};
@@ -57,11 +57,21 @@ fn beside(result: &Path) -> Option<PathBuf> {
 impl Extension for ClusterExtension {
     fn command(&self, command: Command) -> Command {
         let command = command.name("ibid-cluster").bin_name("ibid-cluster");
-        Server::augment_subcommands(ClusterOptions::augment_args(command))
+        // Deriving the options gives their documentation to the program.
+        let about = command.get_about().cloned().unwrap_or_default();
+        Server::augment_subcommands(ClusterOptions::augment_args(command).about(about))
     }
 
     fn run(&self, matches: &ArgMatches) -> Option<Result<()>> {
         if let Ok(given) = ClusterOptions::from_arg_matches(matches) {
+            let resumes = matches
+                .subcommand()
+                .is_some_and(|(_, command)| command.try_get_raw("resume").is_ok_and(|raw| raw.is_some()));
+            if resumes && given.tables.is_some() {
+                return Some(Err(anyhow!(
+                    "--tables and --resume both name the folder of the tables; give one of them"
+                )));
+            }
             let result = matches.subcommand().and_then(|(_, command)| command.try_get_one::<PathBuf>("output").ok()?);
             if given.tables.is_none()
                 && let Some(beside) = result.and_then(|result| beside(result))

@@ -24,7 +24,7 @@ use crate::settings::{MESSAGE_BYTES, check_version, codec, configured};
 #[derive(Debug, Args)]
 pub(crate) struct Scheduler {
     /// The address to listen at; only this machine reaches 127.0.0.1
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:50050")]
     bind: SocketAddr,
 }
 

@@ -408,7 +408,7 @@ impl Workspace {
         refuse_same_names(plan.schema().as_arrow())?;
         let Some(shared) = self.finished.as_ref().and_then(StageCache::shared_folder) else {
             bail!(
-                "on a cluster the tables between statements need a place that all machines reach: name a folder of a store with `resume`"
+                "on a cluster the tables between statements need a place that all machines reach: name a folder of a store with `tables`"
             );
         };
         // A table without a key belongs to this run alone.

@@ -402,7 +402,12 @@ impl Threads {
             ));
         }
         if !run.workspace.has_counted(query::THREADS_LINKS) {
-            return Ok("there are so few texts that all pairs of a field were compared".to_string());
+            let why = if run.engine.is_on_cluster() {
+                "a cluster does not count the pairs that its tasks leave out"
+            } else {
+                "there are so few texts that all pairs of a field were compared"
+            };
+            return Ok(why.to_owned());
         }
         let counted = |name| grouped(run.workspace.counted(query::THREADS_LINKS, name));
         Ok(format!(
