@@ -2,7 +2,7 @@
 """A cluster beside one process, on this machine: the same rows, in what time, CPU time and memory.
 
 cluster.py --bin FOLDER [--out DIR] [--packages DIR] [--sets M,L | --pages 2000,20000,200000] [--executors 1,2] [--partitions N]
-           [--memory SIZE]
+           [--memory SIZE] [--work pairs,passages]
 
 FOLDER has the programs `ibid` and `ibid-cluster`. What is compared are the packages of documentation of a size of benches/corpus.py, or
 generated pages of 50 sentences each (benches/pages.py). Each executor is held to a processor of its own, and so is the process that
@@ -150,7 +150,9 @@ def main():
     parser.add_argument("--executors", default="1,2")
     parser.add_argument("--partitions", type=int, default=8)
     parser.add_argument("--memory", default="4GiB")
+    parser.add_argument("--work", default=",".join(WORK), help="what is done: of " + ", ".join(WORK))
     args = parser.parse_args()
+    chosen = {name: WORK[name] for name in args.work.split(",")}
     args.out = args.out.resolve()
     packages = (args.packages or args.out / "packages").resolve()
     packages.mkdir(parents=True, exist_ok=True)
@@ -160,7 +162,7 @@ def main():
         made = [pages.documentation(ibid, args.out, packages, corpus.SIZES[size], size) for size in args.sets.split(",")]
         print(header)
         for of in made:
-            compare(args, of, WORK, args.partitions)
+            compare(args, of, chosen, args.partitions)
         return
     made = []
     for count in map(int, args.pages.split(",")):
