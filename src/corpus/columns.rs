@@ -22,17 +22,6 @@ pub(super) const ID_COLUMNS: [&str; 2] = ["doc_id", "id"];
 
 /// The key in the metadata of a field that holds its [`Kind`].
 const KIND: &str = "ibid.kind";
-const JSON: &str = "json";
-
-/// Returns the field with the note that its text is JSON: lists and objects.
-pub(crate) fn noted_as_json(field: Field) -> Field {
-    Kind::Json.noted_in(field)
-}
-
-/// Returns true if the field has the note that its text is JSON.
-pub(crate) fn is_json(field: &Field) -> bool {
-    field.metadata().get(KIND).is_some_and(|kind| kind == JSON)
-}
 
 /// The type of a column, inferred from its values so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +58,7 @@ impl Kind {
         match field.metadata().get(KIND).map(String::as_str) {
             Some("null") => Self::Null,
             Some("int") => Self::Int,
-            Some(JSON) => Self::Json,
+            Some("json") => Self::Json,
             _ => Self::of_type(field.data_type()),
         }
     }
@@ -80,7 +69,7 @@ impl Kind {
         let kind = match self {
             Self::Null => "null",
             Self::Int => "int",
-            Self::Json => JSON,
+            Self::Json => "json",
             _ => return field,
         };
         field.with_metadata([(KIND.to_owned(), kind.to_owned())].into())

@@ -78,7 +78,7 @@ pub use self::boilerplate::Boilerplate;
 use self::boilerplate::Cutter;
 pub(crate) use self::boilerplate::Dropped;
 use self::columns::{FileColumns, Roles, Union};
-pub(crate) use self::columns::{Kind, UserColumn, is_json, noted_as_json};
+pub(crate) use self::columns::{Kind, UserColumn};
 use self::datasets::Label;
 pub use self::encoding::encoding_of;
 use self::ids::{Ids, LONGEST_ID};

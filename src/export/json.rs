@@ -5,14 +5,20 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, FieldRef, Float16Type, Float32Type, Float64Type};
+use arrow::datatypes::{DataType, Field, FieldRef, Float16Type, Float32Type, Float64Type};
 use arrow::error::ArrowError;
 use arrow::json::writer::{
     Encoder, EncoderFactory, EncoderOptions, LineDelimited, NullableEncoder, Writer, WriterBuilder, make_encoder,
 };
 use serde::de::IgnoredAny;
 
-use crate::corpus::is_json;
+/// The key in the metadata of a field whose text is JSON.
+const JSON: &str = "ibid.json";
+
+/// Returns the field with the note that its text is JSON.
+pub(crate) fn noted_as_json(field: Field) -> Field {
+    field.with_metadata([(JSON.to_owned(), String::new())].into())
+}
 
 /// Returns a writer of one line per row, with `null` for NULL, and with text for the numbers that JSON does not have.
 /// Text with the note that it is JSON is written as it is.
@@ -32,7 +38,7 @@ impl EncoderFactory for Values {
         _: &'a EncoderOptions,
     ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
         static DEFAULT: LazyLock<EncoderOptions> = LazyLock::new(EncoderOptions::default);
-        if is_json(field) && array.data_type().is_string() {
+        if field.metadata().contains_key(JSON) && array.data_type().is_string() {
             let (texts, as_text) = (cast(array, &DataType::Utf8View)?, make_encoder(field, array, &DEFAULT)?);
             return Ok(Some(NullableEncoder::new(Box::new(Json { texts, as_text }), array.nulls().cloned())));
         }
@@ -87,10 +93,9 @@ impl Encoder for Json<'_> {
 #[cfg(test)]
 mod tests {
     use arrow::array::{Float32Array, Float64Array, ListArray, RecordBatch, StringArray};
-    use arrow::datatypes::{Field, Schema};
+    use arrow::datatypes::Schema;
 
     use super::*;
-    use crate::corpus::noted_as_json;
 
     #[test]
     fn text_that_is_json_is_written_as_it_is_and_other_text_is_quoted() {

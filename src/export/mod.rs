@@ -19,6 +19,7 @@ mod table;
 
 pub(crate) use format::refuse_same_names;
 pub use format::{Form, Format, write_rows};
+pub(crate) use json::noted_as_json;
 pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use objects::{name_here, stem_of_sealed, table_files};
 pub use parts::PartFormat;

@@ -7,7 +7,8 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::Result;
 
-use crate::corpus::{UserColumn, noted_as_json};
+use crate::corpus::UserColumn;
+use crate::export::noted_as_json;
 
 /// The columns of documents as the user's files have them.
 #[derive(Debug, Clone)]
