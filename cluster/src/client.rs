@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use ballista_core::client::BallistaClient;
+use ballista_core::config::BALLISTA_SHUFFLE_SORT_BASED_BATCH_SIZE;
 use ballista_core::serde::protobuf::execute_query_params::Query;
 use ballista_core::serde::protobuf::job_status::Status;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
@@ -151,7 +152,7 @@ impl Client {
         let id = || format!("{:032x}", RandomState::new().hash_one(&self.scheduler));
         let query = ExecuteQueryParams {
             query: Some(Query::PhysicalPlan(plan)),
-            settings: settings(config),
+            settings: settings(config)?,
             session_id: id(),
             operation_id: id(),
         };
@@ -249,11 +250,14 @@ impl Client {
     }
 }
 
-/// Returns the settings of a session for the scheduler. The plan is made already, and is not repartitioned.
-fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
-    let config = config.clone().with_target_partitions(1);
+/// Returns the settings of a session for the scheduler. The plan is made already, and is not repartitioned. Batches of
+/// rows between stages have no more rows than other batches: few rows if these are long.
+fn settings(config: &SessionConfig) -> Result<Vec<KeyValuePair>> {
+    let mut config = config.clone().with_target_partitions(1);
+    let rows = config.batch_size().to_string();
+    config.options_mut().set(BALLISTA_SHUFFLE_SORT_BASED_BATCH_SIZE, &rows)?;
     let entries = config.options().entries().into_iter();
-    entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
+    Ok(entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect())
 }
 
 /// The type of the errors of tasks that may not have more memory.
@@ -275,7 +279,9 @@ fn reason(said: &str) -> String {
     let Some(quoted) = reason.strip_prefix('"') else { return reason.trim_end_matches('"').to_owned() };
     let ends = |(at, _): &(usize, &str)| !quoted[..*at].ends_with('\\');
     let end = quoted.match_indices('"').find(ends).map_or(quoted.len(), |(at, _)| at);
-    quoted[..end].replace("\\\"", "\"")
+    // Before the error of the pool are the operators that have most of the memory.
+    let own = quoted[..end].rsplit_once("\\nError: ").map_or(&quoted[..end], |(_, error)| error);
+    own.replace("\\\"", "\"").replace("\\n", "\n")
 }
 
 /// Returns what to do about a failed plan, if that is known.
@@ -365,7 +371,8 @@ mod tests {
         assert_eq!(reason(full), "No space left on device (os error 28)");
         assert_eq!(remedy(full), ": make room in the folder --work-dir of the executors");
         let memory = "DataFusionError(Context(\"Not enough memory to continue external sort. Consider increasing \
-                      'datafusion.runtime.memory_limit'.\", ResourcesExhausted(\"ExternalSorter[0] cannot reserve 9 bytes\")))";
+                      'datafusion.runtime.memory_limit'.\", ResourcesExhausted(\"Additional allocation \
+                      failed:\\n  ExternalSorter[0]\\nError: ExternalSorter[0] cannot reserve 9 bytes\")))";
         assert_eq!(reason(memory), "ExternalSorter[0] cannot reserve 9 bytes");
         assert_eq!(remedy(memory), "; raise --partitions, or the --memory of the executors");
         assert_eq!(reason(r#"DataFusionError(Execution("the id \"1\" stands twice"))"#), r#"the id "1" stands twice"#);
