@@ -184,7 +184,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
             Format::Csv => {
                 if let Some(field) = schema.fields().iter().find(|field| field.data_type().is_nested()) {
                     bail!(
-                        "the column {} has values within values ({}), which CSV cannot hold; write JSON lines or Parquet",
+                        "the column {} has values within values ({}), which CSV cannot hold; `format = ndjson` or parquet can",
                         field.name(),
                         field.data_type()
                     );
