@@ -15,7 +15,6 @@ beside what was measured.
 """
 import argparse
 import hashlib
-import multiprocessing
 import os
 import shutil
 import socket
@@ -166,14 +165,7 @@ def main():
         return
     made = []
     for count in map(int, args.pages.split(",")):
-        of = args.out / f"generated-{count}"
-        if not of.exists():
-            # In a process of its own, whose memory would count for those that come after it.
-            files = [args.out / f"{of.name}{end}" for end in (".jsonl", ".gold.jsonl")]
-            generate = multiprocessing.get_context("spawn").Process(target=pages.generate, args=(count, *files))
-            generate.start()
-            generate.join()
-        made.append(pages.ingest(ibid, of, [args.out / f"{of.name}.jsonl"]))
+        made.append(pages.corpus_of_pages(ibid, args.out, count)[0])
     print(header)
     # Of pages with the same side bar each pair is similar, and each sentence of the bar.
     work = {"passages": WORK["passages"]}

@@ -130,17 +130,23 @@ def generate(count, path, gold):
             }) + "\n")
 
 
-def generated(ibid, out, count):
-    name = f"generated-{count}"
-    gold = out / f"{name}.gold.jsonl"
-    if not (out / name).exists():
-        # In a process of its own: what this one holds counts as memory of the programs that it starts.
-        made = multiprocessing.Process(target=generate, args=(count, out / f"{name}.jsonl", gold))
-        made.start()
-        made.join()
-        if made.exitcode:
+def corpus_of_pages(ibid, out, count):
+    """The corpus of so many generated pages, with the file of the copies beside it."""
+    of = out / f"generated-{count}"
+    pages, gold = out / f"{of.name}.jsonl", out / f"{of.name}.gold.jsonl"
+    if not of.exists():
+        # A process of its own: the memory of this one would count for the programs that it starts.
+        process = multiprocessing.get_context("spawn").Process(target=generate, args=(count, pages, gold))
+        process.start()
+        process.join()
+        if process.exitcode:
             sys.exit("failed: the pages were not written")
-    tables = found(ibid, ingest(ibid, out / name, [out / f"{name}.jsonl"]))
+    return ingest(ibid, of, [pages]), gold
+
+
+def generated(ibid, out, count):
+    of, gold = corpus_of_pages(ibid, out, count)
+    name, tables = of.name, found(ibid, of)
     rows = out / "found.ndjson"
     subprocess.run([ibid, "sql", "-q", f"SELECT * FROM '{tables}/passages.parquet'", "-o", rows], check=True)
     scored = json.loads(subprocess.check_output([sys.executable, MEASURE, "--gold", gold, "--found", rows]))
