@@ -270,7 +270,7 @@ fn reason(said: &str) -> String {
     for words in ["Job failed due to stage ", "Task failed due to runtime execution error: "] {
         reason = reason.split_once(words).map_or(reason, |(_, rest)| rest);
     }
-    // What is said around it is how to set an option of DataFusion.
+    // The text around it names an option of DataFusion.
     reason = reason.split_once(MEMORY).map_or(reason, |(_, rest)| rest);
     let is_type = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     while let Some((_, rest)) = reason.split_once('(').filter(|(name, _)| is_type(name)) {
@@ -279,7 +279,7 @@ fn reason(said: &str) -> String {
     let Some(quoted) = reason.strip_prefix('"') else { return reason.trim_end_matches('"').to_owned() };
     let ends = |(at, _): &(usize, &str)| !quoted[..*at].ends_with('\\');
     let end = quoted.match_indices('"').find(ends).map_or(quoted.len(), |(at, _)| at);
-    // Before the error of the pool are the operators that have most of the memory.
+    // A list of the operators that use most memory comes before the error of the pool.
     let own = quoted[..end].rsplit_once("\\nError: ").map_or(&quoted[..end], |(_, error)| error);
     own.replace("\\\"", "\"").replace("\\n", "\n")
 }

@@ -301,8 +301,8 @@ impl Union {
 
     /// Returns the schema, the index of each user column in it, and the columns in the user's order. An id that the
     /// files do not have comes first. An id or a text that is not a column of the files has the name `doc_id` or `text`
-    /// unless another column has it; then it begins with `new_`. If the files are a portion of all files, the schema has the metadata that is
-    /// needed to combine it with the schemas of other portions.
+    /// unless another column has it; then it begins with `new_`. If the files are a portion of all files, the schema has
+    /// the metadata that is needed to combine it with the schemas of other portions.
     pub(crate) fn finish(self, is_portion: bool) -> (SchemaRef, HashMap<String, usize>, Vec<UserColumn>) {
         let mut fields = vec![Field::new("doc_id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)];
         let mut indices = HashMap::new();
@@ -426,7 +426,8 @@ mod tests {
         let (schema, _, user) = union.finish(false);
         assert_eq!(user.len(), schema.fields().len());
         let ids: Vec<_> = user.iter().filter(|column| column.id_type.is_some()).collect();
-        assert_eq!(ids.iter().map(|id| (id.name.as_str(), id.given.as_str())).collect::<Vec<_>>(), [("doc_id", "id")]);
+        let (name, given, id_type) = ("doc_id".to_owned(), "id".to_owned(), Some(DataType::Int64));
+        assert_eq!(ids, [&UserColumn { name, given, id_type, is_json: false }]);
     }
 
     /// Its text ids once made texts of the whole-number ids of the files that are read.
